@@ -85,7 +85,7 @@ bool is_python_module(const RequirementReport& report, const std::string& op) {
   const auto findings = report.by_op.find(op);
   return findings != report.by_op.end() &&
          std::any_of(findings->second.begin(), findings->second.end(),
-                     [](const Finding& finding) { return finding.ok && finding.gives.python_module; });
+                     [](const Finding& finding) { return finding.ok && finding.usage.python_module; });
 }
 
 ManifestTorch manifest_torch(const Torch& torch, const std::string& accelerator) {

@@ -217,8 +217,8 @@ Milliseconds TimingsLog::since_begin(double seconds) const {
   return static_cast<Milliseconds>(std::llround(std::max(seconds - begin_, 0.0) * 1000));
 }
 
-void TimingsLog::note_estimates(double begin, const std::vector<RunEstimate::Said>& said) {
-  for (const RunEstimate::Said& each : said)
+void TimingsLog::note_estimates(double begin, const std::vector<RunEstimate::Announcement>& said) {
+  for (const RunEstimate::Announcement& each : said)
     timings_.estimates.emplace_back(since_begin(begin + each.seconds),
                                     static_cast<Milliseconds>(std::llround(each.seconds_left * 1000)));
 }

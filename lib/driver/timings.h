@@ -91,7 +91,7 @@ class TimingsLog {
   // Of the graph that is added next, by the outputs of edges.
   void note_misses(RemoteMisses misses) { misses_ = std::move(misses); }
   void note_elsewhere(std::map<std::string, RemoteToolUse> edges) { elsewhere_ = std::move(edges); }
-  void note_estimates(double begin, const std::vector<RunEstimate::Said>& said);
+  void note_estimates(double begin, const std::vector<RunEstimate::Announcement>& said);
   void note_shared(std::set<std::string> outputs) { shared_ = std::move(outputs); }
   // `begin`, `end`: of the graph, by the steady clock, as are the times of the edges.
   void add(const Plan& plan, const BuildPlan& graph, const std::vector<FinishedEdge>& finished,

@@ -37,7 +37,7 @@ void EdgeAdmission::leave() {
 Result<StepEnd> Engine::drive(Stepper& stepper) {
   if (auto known = stepper.is_cached() ? stepper.lookup(action_) : std::nullopt) {
     if (auto taken = take(stepper, known->result)) {
-      for (const Said& said : known->said)
+      for (const ToolOutput& said : known->said)
         print_(stepper.shown(said.text));
       taken->record = std::move(*known);
       return finish(stepper, std::move(*taken));
@@ -71,7 +71,7 @@ std::optional<Made> Engine::take_last(const Stepper& stepper, const ResultKey& k
       !action_.has_last_outputs())
     return std::nullopt;
   Made made{0, ResultOrigin::same_input, {}, {}, {}};
-  made.record.said = said_after_preprocessor(*last);
+  made.record.said = output_after_preprocessor(*last);
   for (const std::string& name : names)
     made.outputs.push_back({name, ""});
   return made;

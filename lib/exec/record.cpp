@@ -85,7 +85,7 @@ std::string render_record(const Record& record) {
           line("others", record.others) + line("search", record.search) + line("present", record.present);
   for (const EqualFiles& files : record.equal_files)
     text += equal_lines(files);
-  for (const Said& said : record.said)
+  for (const ToolOutput& said : record.said)
     text += line("said." + said.tool, said.text);
   text += line("said_of", record.said_of) + lines_of("output", record.outputs) +
           line("unsettled", record.unsettled) + line("incomplete", record.incomplete) +
@@ -114,15 +114,15 @@ bool can_hold(const Record& record) {
   return record.unsettled.empty() && record.incomplete.empty() && record.clock.empty();
 }
 
-std::vector<Said> said_by(const Record& record, std::string_view tool) {
-  std::vector<Said> said = record.said;
-  std::erase_if(said, [&](const Said& one) { return one.tool != tool; });
+std::vector<ToolOutput> output_of_tool(const Record& record, std::string_view tool) {
+  std::vector<ToolOutput> said = record.said;
+  std::erase_if(said, [&](const ToolOutput& one) { return one.tool != tool; });
   return said;
 }
 
-std::vector<Said> said_after_preprocessor(const Record& record) {
-  std::vector<Said> said = record.said;
-  std::erase_if(said, [](const Said& one) { return one.tool == k_preprocessor; });
+std::vector<ToolOutput> output_after_preprocessor(const Record& record) {
+  std::vector<ToolOutput> said = record.said;
+  std::erase_if(said, [](const ToolOutput& one) { return one.tool == k_preprocessor; });
   return said;
 }
 

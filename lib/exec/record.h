@@ -45,10 +45,10 @@ struct FileTime {
 // What a tool said though it did not fail: warnings. Files are named as commands name them.
 inline constexpr const char *k_preprocessor = "preprocessor", *k_compiler = "compiler",
                             *k_assembler = "assembler", *k_verifier = "verifier";
-struct Said {
+struct ToolOutput {
   std::string tool;  // one of these
   std::string text;  // not empty
-  bool operator==(const Said&) const = default;
+  bool operator==(const ToolOutput&) const = default;
 };
 
 // In the cache it has outputs too: a plan foresees by them what comes after.
@@ -63,7 +63,7 @@ struct Record {
   std::string present;  // a list: those that were there
   std::vector<EqualFiles> equal_files;
   std::vector<FileDigest> outputs;
-  std::vector<Said> said;
+  std::vector<ToolOutput> said;
   // A digest of the preprocessed text with its lines, which `said` may name: keys leave out where lines
   // stand.
   std::string said_of;
@@ -82,8 +82,8 @@ struct Record {
 bool can_hold(const Record& record);
 
 // Of what was said: by one tool; by all that ran after the preprocessor.
-std::vector<Said> said_by(const Record& record, std::string_view tool);
-std::vector<Said> said_after_preprocessor(const Record& record);
+std::vector<ToolOutput> output_of_tool(const Record& record, std::string_view tool);
+std::vector<ToolOutput> output_after_preprocessor(const Record& record);
 
 // Nothing for an empty text.
 void add_said(Record& record, const char* tool, std::string text);

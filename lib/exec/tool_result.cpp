@@ -14,7 +14,7 @@ constexpr const char* k_about = "/about";  // no output's name
 std::string about(const ToolResult& result) {
   std::string text;
   if (!result.said.empty() && !result.said_of.empty()) text += "said_of " + result.said_of + "\n";
-  for (const Said& said : result.said)
+  for (const ToolOutput& said : result.said)
     text += "said " + said.tool + " " + std::to_string(said.text.size()) + "\n" + said.text;
   return text;
 }

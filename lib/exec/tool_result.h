@@ -9,9 +9,9 @@
 namespace dsbuild {
 
 struct ToolResult {
-  CacheEntry outputs;      // by the suffixes of their names
-  std::vector<Said> said;  // output of the tools
-  std::string said_of;     // digest of the text whose lines `said` names; "": it names none
+  CacheEntry outputs;            // by the suffixes of their names
+  std::vector<ToolOutput> said;  // output of the tools
+  std::string said_of;           // digest of the text whose lines `said` names; "": it names none
   bool operator==(const ToolResult&) const = default;
 
   // The bytes of the output with this suffix; nullptr: there is none.

@@ -155,7 +155,7 @@ std::optional<double> RunEstimate::seconds_left() {
   return left;
 }
 
-void RunEstimate::note(const Said& said) {
+void RunEstimate::note(const Announcement& said) {
   constexpr size_t k_most = 600;
   if (!said_.empty() && said.seconds - said_.back().seconds < between_) return;
   said_.push_back(said);

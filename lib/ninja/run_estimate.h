@@ -31,7 +31,7 @@ struct ExpectedRun {
 
 class RunEstimate {
  public:
-  struct Said {
+  struct Announcement {
     double seconds = 0;       // when, since the run began
     double seconds_left = 0;  // what was said
   };
@@ -44,7 +44,7 @@ class RunEstimate {
   // Of the whole run's time, 0 to 99; it never goes back.
   int percent();
   // All that was said, thinned out where that is much.
-  const std::vector<Said>& said() const { return said_; }
+  const std::vector<Announcement>& said() const { return said_; }
 
  private:
   // Of edges that are alike, and whose guesses are wrong alike.
@@ -65,7 +65,7 @@ class RunEstimate {
   };
 
   void think(double now);
-  void note(const Said& said);
+  void note(const Announcement& said);
   static void count(const Part& part, double took, std::map<std::string, Tally>& tallies);
   void count_overdue(std::map<std::string, Tally>& tallies) const;
   const Tally* sisters_of(const Part& part) const;  // where they say more than a guess does
@@ -85,7 +85,7 @@ class RunEstimate {
   double end_ = 0;                 // when the run is said to end
   int steps_ = 0;                  // how often that was too soon
   int percent_ = 0;
-  std::vector<Said> said_;
+  std::vector<Announcement> said_;
   double between_ = 0;  // seconds from one of these to the next
 };
 

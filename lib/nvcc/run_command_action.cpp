@@ -126,7 +126,7 @@ class CommandActionStepper : public Stepper {
     if (!action_.precompiled_headers(record).empty()) return std::nullopt;
     record.result.digest = text_key_;
     record.said = std::move(made->record.said);
-    for (const Said& said : record.said)
+    for (const ToolOutput& said : record.said)
       engine_.print(said.text);
     made->record = std::move(record);
     return made;

@@ -72,8 +72,8 @@ std::optional<ToolResult> SliceResults::find_images(const ResultKey& key, const 
 
 // Where ptxas only checks, there are no images that its words could be cached with.
 void SliceResults::put_texts(const ResultKey& key, const NamedTexts& texts, const Record& record) const {
-  const std::vector<Said> said =
-      image_ends_.empty() ? said_after_preprocessor(record) : said_by(record, k_compiler);
+  const std::vector<ToolOutput> said =
+      image_ends_.empty() ? output_after_preprocessor(record) : output_of_tool(record, k_compiler);
   engine_.results().put(key.digest, {chosen(texts.made, text_ends_), said, record.said_of});
 }
 
@@ -88,7 +88,7 @@ void SliceResults::put_images(const ResultKey& key, const NamedTexts& texts, con
   if (!ptx.empty())
     engine_.results().put(images_key(ptx.front().bytes),
                           {is_for_all_lists ? common : chosen(images, image_ends_),
-                           said_by(record, k_assembler), record.said_of});
+                           output_of_tool(record, k_assembler), record.said_of});
 }
 
 std::optional<NamedTexts> SliceResults::with_names(const ResultKey& key, CacheEntry made) const {

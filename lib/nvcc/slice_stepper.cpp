@@ -2,8 +2,8 @@
 
 namespace dsbuild {
 
-void SliceStepper::replay(const std::vector<Said>& said, Record& record) {
-  for (const Said& one : said)
+void SliceStepper::replay(const std::vector<ToolOutput>& said, Record& record) {
+  for (const ToolOutput& one : said)
     engine_.print(shown(one.text));
   record.said.insert(record.said.end(), said.begin(), said.end());
 }

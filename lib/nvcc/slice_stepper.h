@@ -22,7 +22,7 @@ class SliceStepper : public Stepper {
 
  protected:
   // Adds what was said when a result was made to a record, and prints it.
-  void replay(const std::vector<Said>& said, Record& record);
+  void replay(const std::vector<ToolOutput>& said, Record& record);
   std::vector<std::string> input_files() const;
 
   const StepUnit& unit_;

@@ -138,7 +138,7 @@ class DeviceStepper : public SourceStepper {
           DSBUILD_TRY(bytes, engine_.files().read_file(path_of(end)));
           made.outputs.push_back({end, std::move(bytes)});
         }
-      replay(said_by(*last, k_assembler), made.record);
+      replay(output_of_tool(*last, k_assembler), made.record);
       made.made_of = ResultOrigin::some_tools;
       return true;
     }

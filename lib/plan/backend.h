@@ -12,7 +12,7 @@ struct BackendOp {
   const PlannedOp& planned;
   const Toolkit* toolkit;  // of its vendor's GPUs; of an op without device code CUDA's, or nullptr
   WhenContext context;
-  Contribution gives;  // of all its met requirements
+  UsageRequirements usage;  // of all its met requirements
 };
 
 struct Backend {

@@ -39,14 +39,14 @@ std::vector<std::string> include_flags(const BackendOp& op, const SourceSpec& so
   for (const std::string& dir :
        op.builder.include_paths(op.context, has_device_code ? k_for_nvcc : k_for_cxx))
     flags.push_back("-I" + root + (dir == "." ? "" : "/" + dir));
-  add_system_folders(flags, has_device_code ? op.gives.device_include_dirs : op.gives.cxx_include_dirs);
-  add_system_folders(flags, op.gives.include_dirs);
+  add_system_folders(flags, has_device_code ? op.usage.device_include_dirs : op.usage.cxx_include_dirs);
+  add_system_folders(flags, op.usage.include_dirs);
   return flags;
 }
 
 std::vector<std::string> fallback_include_flags(const BackendOp& op) {
   std::vector<std::string> flags;
-  add_system_folders(flags, op.gives.fallback_include_dirs);
+  add_system_folders(flags, op.usage.fallback_include_dirs);
   return flags;
 }
 
@@ -66,9 +66,9 @@ Edge cxx_edge(const BuildPlanInput& input, const BackendOp& op, const SourceSpec
   edge.kind = EdgeKind::cxx_compile;
   edge.op = op.builder.name();
   edge.source = source.id();
-  edge.flags = op.gives.base_cxx_flags;
+  edge.flags = op.usage.base_cxx_flags;
   for (const auto& flags : {op.builder.cxx_args(source, op.context), common, include_flags(op, source),
-                            more_flags, fallback_include_flags(op), op.gives.cxx_flags})
+                            more_flags, fallback_include_flags(op), op.usage.cxx_flags})
     edge.flags.insert(edge.flags.end(), flags.begin(), flags.end());
   edge.inputs = {source_path(op, source)};
   edge.output = object_path(op.builder, source);

@@ -21,27 +21,27 @@ void append_all(std::vector<std::string>& to, const std::vector<std::string>& fr
   to.insert(to.end(), from.begin(), from.end());
 }
 
-Contribution contribution_of(const BuildPlanInput& input, const std::string& op) {
-  Contribution sum;
+UsageRequirements contribution_of(const BuildPlanInput& input, const std::string& op) {
+  UsageRequirements sum;
   const auto found = input.requirements.by_op.find(op);
   if (found == input.requirements.by_op.end()) return sum;
   for (const Finding& finding : found->second) {
     if (!finding.ok) continue;
-    const Contribution& gives = finding.gives;
-    append_all(sum.include_dirs, gives.include_dirs);
-    append_all(sum.cxx_include_dirs, gives.cxx_include_dirs);
-    append_all(sum.device_include_dirs, gives.device_include_dirs);
-    append_all(sum.fallback_include_dirs, gives.fallback_include_dirs);
-    append_all(sum.base_cxx_flags, gives.base_cxx_flags);
-    append_all(sum.base_nvcc_flags, gives.base_nvcc_flags);
-    append_all(sum.base_hip_flags, gives.base_hip_flags);
-    append_all(sum.cxx_flags, gives.cxx_flags);
-    append_all(sum.link_flags, gives.link_flags);
-    append_all(sum.fallback_link_flags, gives.fallback_link_flags);
-    sum.library_files.insert(gives.library_files.begin(), gives.library_files.end());
-    sum.std = std::max(sum.std, gives.std);
-    sum.python_module = sum.python_module || gives.python_module;
-    if (gives.hipify) sum.hipify = gives.hipify;
+    const UsageRequirements& usage = finding.usage;
+    append_all(sum.include_dirs, usage.include_dirs);
+    append_all(sum.cxx_include_dirs, usage.cxx_include_dirs);
+    append_all(sum.device_include_dirs, usage.device_include_dirs);
+    append_all(sum.fallback_include_dirs, usage.fallback_include_dirs);
+    append_all(sum.base_cxx_flags, usage.base_cxx_flags);
+    append_all(sum.base_nvcc_flags, usage.base_nvcc_flags);
+    append_all(sum.base_hip_flags, usage.base_hip_flags);
+    append_all(sum.cxx_flags, usage.cxx_flags);
+    append_all(sum.link_flags, usage.link_flags);
+    append_all(sum.fallback_link_flags, usage.fallback_link_flags);
+    sum.library_files.insert(usage.library_files.begin(), usage.library_files.end());
+    sum.std = std::max(sum.std, usage.std);
+    sum.python_module = sum.python_module || usage.python_module;
+    if (usage.hipify) sum.hipify = usage.hipify;
   }
   for (auto* words : {&sum.include_dirs, &sum.cxx_include_dirs, &sum.device_include_dirs,
                       &sum.fallback_include_dirs, &sum.base_cxx_flags, &sum.base_nvcc_flags,
@@ -69,15 +69,15 @@ Edge link_edge(const BuildPlanInput& input, const BackendOp& op, const Backend& 
   edge.flags = {"-shared", "-Wl,--exclude-libs,libstdc++.a"};
   // Names that nothing but a debugger looks for; what is exported keeps its name.
   if (std::ranges::none_of(compiles, has_debug_info)) edge.flags.emplace_back("-Wl,--strip-all");
-  if (!op.gives.python_module) edge.flags.emplace_back("-Wl,--no-undefined");
+  if (!op.usage.python_module) edge.flags.emplace_back("-Wl,--no-undefined");
   append_all(edge.flags, op.builder.extra_ldflags(op.context));
-  append_all(edge.flags, op.gives.link_flags);
+  append_all(edge.flags, op.usage.link_flags);
   append_all(edge.flags, backend.link_flags(input, op));
-  append_all(edge.flags, op.gives.fallback_link_flags);
-  name_library_files(edge.flags, op.gives.library_files);
+  append_all(edge.flags, op.usage.fallback_link_flags);
+  name_library_files(edge.flags, op.usage.library_files);
   edge.by_host_compiler = backend.has_host_compiler;
   edge.implicit_inputs = {edge.by_host_compiler ? k_nvcc_id_file : k_cxx_id_file};
-  if (op.gives.python_module) edge.implicit_inputs.emplace_back(k_torch_id_file);
+  if (op.usage.python_module) edge.implicit_inputs.emplace_back(k_torch_id_file);
   edge.output = library_path(edge.op);
   const ToolText& linker = input.tools.of(edge.by_host_compiler ? k_nvcc_tool : k_cxx_tool);
   if (linker.links_tell_files) edge.flags.push_back("-Wl,--dependency-file=" + edge.output + k_depfile_end);
@@ -135,12 +135,12 @@ void plan_op(const BuildPlanInput& input, const PlannedOp& planned, BuildPlan& p
   BackendOp op{builder, planned, toolkit,
                when_context(input.registry, input.requirements, toolkit, input.cpu, planned.archs),
                contribution_of(input, planned.name)};
-  if (op.gives.std > 0) op.context.usual_std = op.gives.std;
+  if (op.usage.std > 0) op.context.usual_std = op.usage.std;
   std::vector<Edge> compiles;
   ExpectedOp expected{planned.name, library_path(planned.name), {}, builder.exports(op.context)};
   for (const PlannedSource& source : planned.sources) {
     compiles.push_back(backend.compile_edge(input, op, source));
-    if (op.gives.python_module) compiles.back().implicit_inputs.emplace_back(k_torch_id_file);
+    if (op.usage.python_module) compiles.back().implicit_inputs.emplace_back(k_torch_id_file);
     if (is_hipified(op, source.source)) compiles.back().implicit_inputs.push_back(hipify_list(op));
     expected.objects.push_back({source.source.id(), compiles.back().output, source.archs});
   }
@@ -154,7 +154,7 @@ void plan_op(const BuildPlanInput& input, const PlannedOp& planned, BuildPlan& p
   }
   if (auto edge = hipify_edge(op)) plan.edges.push_back(std::move(*edge));
   const Edge link = link_edge(input, op, backend, compiles);
-  if (op.gives.python_module) expected.module = module_link(input, link.flags);
+  if (op.usage.python_module) expected.module = module_link(input, link.flags);
   if (expected.module) expected.module->warns = builder.spec().warns_of_undefined_symbols;
   plan.edges.insert(plan.edges.end(), compiles.begin(), compiles.end());
   plan.edges.push_back(link);
@@ -274,7 +274,7 @@ Roots find_roots(const ToolkitSet& toolkits, const RequirementReport& requiremen
   }
   for (const auto& [op, findings] : requirements.by_op)
     for (const Finding& finding : findings)
-      for (const auto& [name, folder] : finding.gives.roots)
+      for (const auto& [name, folder] : finding.usage.roots)
         if (finding.ok) roots.add(name, folder);
   return roots;
 }

@@ -33,7 +33,7 @@ Edge nvcc_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSo
   edge.kind = EdgeKind::cuda_compile;
   edge.op = op.builder.name();
   edge.source = planned.source.id();
-  edge.flags = op.gives.base_nvcc_flags;
+  edge.flags = op.usage.base_nvcc_flags;
   for (const auto& flags :
        {op.builder.nvcc_args(planned.source, op.context), common_flags(input, *op.toolkit, planned.source),
         include_flags(op, planned.source), fallback_include_flags(op),
@@ -49,7 +49,7 @@ Edge nvcc_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSo
 // What nvcc finds unasked, for a C++ source. Torch's own build gives its extensions the first alone.
 std::vector<std::string> toolkit_include_flags(const BuildPlanInput& input, const BackendOp& op) {
   std::vector<std::string> flags = {"-isystem", input.roots.named(op.toolkit->include_dir().string())};
-  if (!op.toolkit->cccl_folder.empty() && !op.gives.python_module)
+  if (!op.toolkit->cccl_folder.empty() && !op.usage.python_module)
     flags.insert(flags.end(), {"-isystem", input.roots.named(op.toolkit->cccl_folder.string())});
   return flags;
 }
@@ -95,7 +95,7 @@ std::vector<std::string> cuda_link_flags(const BuildPlanInput& input, const Back
   if (links_the_driver(op.builder.spec()) && !op.toolkit->stubs_dir.empty())
     flags.push_back("-L" + input.roots.named(op.toolkit->stubs_dir.string()));
   const std::vector<std::string> runtime =
-      op.gives.python_module
+      op.usage.python_module
           ? std::vector<std::string>{"-lcudart"}
           : std::vector<std::string>{"-lcudart_static", "-Wl,--exclude-libs,libcudart_static.a", "-ldl",
                                      "-lrt", "-lpthread"};

@@ -25,7 +25,7 @@ Edge clang_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedS
   edge.kind = EdgeKind::hip_compile;
   edge.op = op.builder.name();
   edge.source = planned.source.id();
-  for (const auto& flags : {std::vector<std::string>{"-x", "hip", "-O3"}, op.gives.base_hip_flags,
+  for (const auto& flags : {std::vector<std::string>{"-x", "hip", "-O3"}, op.usage.base_hip_flags,
                             op.builder.hip_args(planned.source, op.context), common,
                             include_flags(op, planned.source), fallback_include_flags(op)})
     edge.flags.insert(edge.flags.end(), flags.begin(), flags.end());

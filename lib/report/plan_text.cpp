@@ -37,7 +37,7 @@ void add_python_row(const PlanView& view, std::vector<TableRow>& rows) {
   for (const PlannedOp& op : view.archs.ops) {
     if (op.status != OpStatus::build) continue;
     for (const Finding& finding : view.requirements.by_op.at(op.name)) {
-      if (!finding.gives.python_module) continue;
+      if (!finding.usage.python_module) continue;
       const Python& python = view.requirements.torch->python;
       rows.push_back({"python", python.version + " in " + python.executable.string() + ", " + finding.why});
       return;

@@ -63,9 +63,9 @@ std::string included_path(const ProbeInput& input, const std::string& text) {
 
 Finding found_header(const ProbeInput& input, const std::string& path) {
   Finding finding = met(input, path.empty() ? subject_of(input) + " is found" : path);
-  finding.gives.include_dirs = include_places(input);
-  finding.gives.roots = roots_of_places(input);
-  finding.gives.cxx_flags = input.settings.cflags.value;
+  finding.usage.include_dirs = include_places(input);
+  finding.usage.roots = roots_of_places(input);
+  finding.usage.cxx_flags = input.settings.cflags.value;
   return finding;
 }
 
@@ -119,13 +119,13 @@ Finding found_library(const ProbeInput& input, const std::string& path) {
   const std::string& function = input.requirement.function;
   const std::string name = path.empty() ? "lib" + subject_of(input) : path;
   Finding finding = met(input, name + (function.empty() ? " links" : ": " + function + " links"));
-  finding.gives.cxx_flags = input.settings.cflags.value;
-  finding.gives.link_flags = input.settings.ldflags.value;
+  finding.usage.cxx_flags = input.settings.cflags.value;
+  finding.usage.link_flags = input.settings.ldflags.value;
   for (const auto& dirs : {library_places(input), input.library_dirs})
     for (std::string& flag : search_flags(dirs))
-      finding.gives.link_flags.push_back(std::move(flag));
-  finding.gives.link_flags.push_back("-l" + subject_of(input));
-  finding.gives.roots = roots_of_places(input);
+      finding.usage.link_flags.push_back(std::move(flag));
+  finding.usage.link_flags.push_back("-l" + subject_of(input));
+  finding.usage.roots = roots_of_places(input);
   return finding;
 }
 

@@ -83,8 +83,8 @@ Finding judge(const ProbeInput& input, const std::vector<Path>& dirs) {
     return unmet(input, what + " is not " + input.requirement.range.text);
   Finding finding = met(input, what);
   for (const Path& dir : dirs)
-    finding.gives.include_dirs.push_back(dir.string());
-  finding.gives.roots = {{"cutlass", place_of(dirs).string()}};
+    finding.usage.include_dirs.push_back(dir.string());
+  finding.usage.roots = {{"cutlass", place_of(dirs).string()}};
   return finding;
 }
 

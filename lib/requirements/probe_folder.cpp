@@ -59,12 +59,12 @@ Finding found_folder(const ProbeInput& input, const Path& base) {
   Finding finding = met(input, folder.string());
   if (is_compilers_own(input.system.files, folder)) return finding;
   const std::string& language = input.requirement.language;
-  auto& folders = language == k_for_cxx    ? finding.gives.cxx_include_dirs
-                  : language == k_for_nvcc ? finding.gives.device_include_dirs
-                                           : finding.gives.include_dirs;
+  auto& folders = language == k_for_cxx    ? finding.usage.cxx_include_dirs
+                  : language == k_for_nvcc ? finding.usage.device_include_dirs
+                                           : finding.usage.include_dirs;
   folders = {folder.string()};
   const auto [name, root] = root_of(input, base);
-  finding.gives.roots = {{name, root.string()}};
+  finding.usage.roots = {{name, root.string()}};
   return finding;
 }
 

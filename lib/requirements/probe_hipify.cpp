@@ -33,7 +33,7 @@ Finding probe_hipify(const ProbeInput& input) {
     if (is_python(name))
       hipify.identity += sha256(files.read_file(package / name).value_or("")) + " " + name + "\n";
   Finding finding = met(input, "hipify " + version + " of torch " + torch.version);
-  finding.gives.hipify = std::move(hipify);
+  finding.usage.hipify = std::move(hipify);
   return finding;
 }
 

@@ -121,43 +121,43 @@ void add(std::vector<std::string>& to, const std::vector<std::string>& from) {
 }
 
 // For ROCm. HIP's runtime is that of the process, which torch's own libraries bring.
-void add_hip_build(const ProbeInput& input, const Torch& torch, Contribution& gives) {
-  gives.base_hip_flags = torch.hip_flags;
-  add(gives.base_hip_flags, torch.hipcc_flags);
-  add(gives.base_hip_flags, gives.base_cxx_flags);
-  add(gives.base_cxx_flags, torch.hip_flags);
-  add(gives.link_flags, {"-lc10_hip", "-ltorch_hip"});
+void add_hip_build(const ProbeInput& input, const Torch& torch, UsageRequirements& usage) {
+  usage.base_hip_flags = torch.hip_flags;
+  add(usage.base_hip_flags, torch.hipcc_flags);
+  add(usage.base_hip_flags, usage.base_cxx_flags);
+  add(usage.base_cxx_flags, torch.hip_flags);
+  add(usage.link_flags, {"-lc10_hip", "-ltorch_hip"});
   const Path include = input.toolkit ? input.toolkit->include_dir() : Path{};
-  if (!include.empty() && include != "/usr/include") gives.fallback_include_dirs.push_back(include.string());
+  if (!include.empty() && include != "/usr/include") usage.fallback_include_dirs.push_back(include.string());
 }
 
 // As torch.utils.cpp_extension builds an extension. -isystem: none of these headers is ours to warn about.
-Contribution extension_build(const ProbeInput& input, const Torch& torch) {
+UsageRequirements extension_build(const ProbeInput& input, const Torch& torch) {
   const std::vector<std::string> defines = {"-DTORCH_API_INCLUDE_EXTENSION_H",
                                             "-DTORCH_EXTENSION_NAME=" + last_component(input.op.module)};
-  Contribution gives;
-  gives.python_module = true;
-  gives.std = torch.std;
-  gives.roots = {{"torch", torch.home.string()},
+  UsageRequirements usage;
+  usage.python_module = true;
+  usage.std = torch.std;
+  usage.roots = {{"torch", torch.home.string()},
                  {"nvidia", (torch.home.parent_path() / "nvidia").string()},
                  {"python", torch.python.include_dir.string()}};
-  gives.include_dirs = {(torch.home / "include").string(),
+  usage.include_dirs = {(torch.home / "include").string(),
                         (torch.home / "include" / "torch" / "csrc" / "api" / "include").string(),
                         torch.python.include_dir.string()};
   for (const std::string& folder : torch.old_headers)
-    gives.include_dirs.insert(gives.include_dirs.end() - 1, (torch.home / "include" / folder).string());
-  gives.base_cxx_flags = defines;
-  add(gives.base_cxx_flags, torch.abi_flags);
-  gives.base_nvcc_flags = {"-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__",
+    usage.include_dirs.insert(usage.include_dirs.end() - 1, (torch.home / "include" / folder).string());
+  usage.base_cxx_flags = defines;
+  add(usage.base_cxx_flags, torch.abi_flags);
+  usage.base_nvcc_flags = {"-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__",
                            "-D__CUDA_NO_BFLOAT16_CONVERSIONS__", "-D__CUDA_NO_HALF2_OPERATORS__",
                            "--expt-relaxed-constexpr"};
-  add(gives.base_nvcc_flags, gives.base_cxx_flags);
-  gives.link_flags = {"-L" + (torch.home / "lib").string(), "-lc10", "-ltorch", "-ltorch_cpu"};
+  add(usage.base_nvcc_flags, usage.base_cxx_flags);
+  usage.link_flags = {"-L" + (torch.home / "lib").string(), "-lc10", "-ltorch", "-ltorch_cpu"};
   // A module for all Pythons leaves this one out, as torch does with py_limited_api: it is of one Python.
-  if (input.op.module_suffix != k_limited_suffix) gives.link_flags.emplace_back("-ltorch_python");
-  if (is_cuda(input)) add(gives.link_flags, {"-lc10_cuda", "-ltorch_cuda"});
-  if (is_hip(input)) add_hip_build(input, torch, gives);
-  return gives;
+  if (input.op.module_suffix != k_limited_suffix) usage.link_flags.emplace_back("-ltorch_python");
+  if (is_cuda(input)) add(usage.link_flags, {"-lc10_cuda", "-ltorch_cuda"});
+  if (is_hip(input)) add_hip_build(input, torch, usage);
+  return usage;
 }
 
 // "libcurand.so.10" -> "curand"; "" for a file of another kind.
@@ -167,29 +167,29 @@ std::string versioned_library(const std::string& file) {
 }
 
 // pip's CUDA has libraries under their versioned names alone, which no -l finds.
-void add_versioned_libraries(const FileReader& files, const Path& folder, Contribution& gives) {
+void add_versioned_libraries(const FileReader& files, const Path& folder, UsageRequirements& usage) {
   const std::vector<std::string> names = files.list(folder).value_or(std::vector<std::string>{});
   const std::set<std::string> present(names.begin(), names.end());
   for (const std::string& file : names) {
     const std::string library = versioned_library(file);
     if (!library.empty() && present.count("lib" + library + ".so") == 0)
-      gives.library_files.emplace(library, file);
+      usage.library_files.emplace(library, file);
   }
 }
 
 // torch's headers include those of cuBLAS, cuSPARSE and cuSOLVER. A toolkit from pip may lack them; torch was
 // installed with the libraries and their headers, in the folders nvidia/* beside it.
-void add_cuda_of_torch(const ProbeInput& input, const Torch& torch, Contribution& gives) {
+void add_cuda_of_torch(const ProbeInput& input, const Torch& torch, UsageRequirements& usage) {
   const FileReader& files = input.system.files;
-  add_versioned_libraries(files, input.toolkit->library_dir, gives);
+  add_versioned_libraries(files, input.toolkit->library_dir, usage);
   if (files.kind(input.toolkit->include_dir() / "cusparse.h") == FileKind::file) return;
   const Path nvidia = torch.home.parent_path() / "nvidia";
   for (const std::string& name : files.list(nvidia).value_or(std::vector<std::string>{})) {
     if (files.kind(nvidia / name / "include") == FileKind::directory)
-      gives.fallback_include_dirs.push_back((nvidia / name / "include").string());
+      usage.fallback_include_dirs.push_back((nvidia / name / "include").string());
     if (files.kind(nvidia / name / "lib") != FileKind::directory) continue;
-    gives.fallback_link_flags.push_back("-L" + (nvidia / name / "lib").string());
-    add_versioned_libraries(files, nvidia / name / "lib", gives);
+    usage.fallback_link_flags.push_back("-L" + (nvidia / name / "lib").string());
+    add_versioned_libraries(files, nvidia / name / "lib", usage);
   }
 }
 
@@ -200,8 +200,8 @@ Finding probe_extension(const ProbeInput& input, const Torch& torch, Finding goo
     if (auto refused = check_cuda(input, torch, good)) return *refused;
   if (is_hip(input))
     if (auto refused = no_rocm(input, torch)) return *refused;
-  good.gives = extension_build(input, torch);
-  if (is_cuda(input) && input.toolkit != nullptr) add_cuda_of_torch(input, torch, good.gives);
+  good.usage = extension_build(input, torch);
+  if (is_cuda(input) && input.toolkit != nullptr) add_cuda_of_torch(input, torch, good.usage);
   return good;
 }
 

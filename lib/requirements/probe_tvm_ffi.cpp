@@ -63,11 +63,11 @@ Finding usable(const ProbeInput& input, const TvmFfi& tvm_ffi) {
   const Path bundled = tvm_ffi.home / "3rdparty" / "dlpack" / "include";
   Finding finding = met(input, tvm_ffi.version.text() + " in " + tvm_ffi.home.string());
   finding.version = tvm_ffi.version.text();
-  finding.gives.include_dirs = {include.string()};
+  finding.usage.include_dirs = {include.string()};
   if (input.system.files.kind(include / "dlpack" / "dlpack.h") != FileKind::file)
-    finding.gives.include_dirs.push_back(bundled.string());
-  finding.gives.roots = {{"tvm_ffi", tvm_ffi.home.string()}};
-  finding.gives.link_flags = {"-L" + (tvm_ffi.home / "lib").string(), "-ltvm_ffi"};
+    finding.usage.include_dirs.push_back(bundled.string());
+  finding.usage.roots = {{"tvm_ffi", tvm_ffi.home.string()}};
+  finding.usage.link_flags = {"-L" + (tvm_ffi.home / "lib").string(), "-ltvm_ffi"};
   return finding;
 }
 

@@ -92,7 +92,7 @@ void add_required_folders(const std::vector<Requirement>& requirements,
   for (const Requirement& requirement : requirements) {
     if (requirement.kind != RequirementKind::folder) continue;
     const Finding finding = ask(requirement);
-    dirs.insert(dirs.end(), finding.gives.include_dirs.begin(), finding.gives.include_dirs.end());
+    dirs.insert(dirs.end(), finding.usage.include_dirs.begin(), finding.usage.include_dirs.end());
   }
 }
 

@@ -23,7 +23,7 @@ struct Hipify {
 };
 
 // What a met requirement gives to its op's edges.
-struct Contribution {
+struct UsageRequirements {
   std::vector<std::string> include_dirs;           // absolute
   std::vector<std::string> cxx_include_dirs;       // of C++ sources alone; ahead of those of all
   std::vector<std::string> device_include_dirs;    // of sources with device code alone; likewise
@@ -39,7 +39,7 @@ struct Contribution {
   std::map<std::string, std::string> roots;  // folders of the above, by what lies there: "torch"
   std::optional<Hipify> hipify;
   bool python_module = false;  // Python's symbols and CUDA's runtime are those of the process that loads it
-  bool operator==(const Contribution&) const = default;
+  bool operator==(const UsageRequirements&) const = default;
 };
 
 struct Finding {
@@ -50,7 +50,7 @@ struct Finding {
   std::string fix;      // "apt-get install libaio-dev"; "" when ok
   std::string detail;   // the compiler's whole text, for -v
   std::string version;  // what was found, of cuda, tvm_ffi and torch: "0.1.15"
-  Contribution gives;
+  UsageRequirements usage;
   std::optional<Warning> warning;  // about an op that is built all the same
   bool operator==(const Finding&) const = default;
 };

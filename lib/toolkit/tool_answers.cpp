@@ -21,7 +21,7 @@ tl::unexpected<Error> does_not_answer(const Args& argv, const ProcessResult& ans
               "Run that by hand. dsbuild has to know what a compiler is made of, so it asks.");
 }
 
-Result<std::string> said_by(const Command& question, ProcessRunner& processes) {
+Result<std::string> output_of_tool(const Command& question, ProcessRunner& processes) {
   DSBUILD_TRY(answer, processes.run(question));
   if (!answer.ok()) return does_not_answer(question.argv, answer);
   return said(answer);
@@ -43,7 +43,8 @@ Result<std::vector<std::string>> said_by_all(const std::vector<Args>& questions,
     commands.push_back(question_to_tool(argv, environment, system));
   std::vector<std::future<Result<std::string>>> asked;
   for (const Command& command : commands)
-    asked.push_back(std::async(std::launch::async, [&] { return said_by(command, system.processes); }));
+    asked.push_back(
+        std::async(std::launch::async, [&] { return output_of_tool(command, system.processes); }));
   std::vector<Result<std::string>> answers;
   for (auto& each : asked)
     answers.push_back(each.get());

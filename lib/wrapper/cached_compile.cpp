@@ -23,7 +23,7 @@ constexpr const char* k_output = "object.o";          // of the action; its reco
 constexpr auto k_longest_command = std::chrono::hours(24);
 
 std::string said_on(const ToolResult& result, std::string_view stream) {
-  for (const Said& said : result.said)
+  for (const ToolOutput& said : result.said)
     if (said.tool == stream) return said.text;
   return "";
 }

@@ -61,7 +61,7 @@ class Parts {
       return left_to_nvcc(input_.call.source, "slices of this toolkit are not what its nvcc makes");
     DSBUILD_TRY(bytes, join_objects());
     DSBUILD_TRY(read, read_by_parts());
-    return JoinedObject{std::move(bytes), said_by(ends), headers(), std::move(read), names_root()};
+    return JoinedObject{std::move(bytes), output_of_tool(ends), headers(), std::move(read), names_root()};
   }
 
  private:
@@ -215,7 +215,7 @@ class Parts {
     return indices;
   }
 
-  std::string said_by(const std::vector<PartEnd>& ends) const {
+  std::string output_of_tool(const std::vector<PartEnd>& ends) const {
     std::string said = said_by_nvcc_;
     for (const size_t i : parts_in_order())
       said += ends[i].said;

@@ -52,7 +52,7 @@ struct Run {
   // The median of |told - true| / true, but for the last seconds.
   double median_error() const {
     std::vector<double> errors;
-    for (const RunEstimate::Said& each : said)
+    for (const RunEstimate::Announcement& each : said)
       if (const double left = now_ - each.seconds; left > 2)
         errors.push_back(std::abs(each.seconds_left - left) / left);
     std::sort(errors.begin(), errors.end());
@@ -70,7 +70,7 @@ struct Run {
   }
 
   double seconds() const { return now_; }
-  std::vector<RunEstimate::Said> said;
+  std::vector<RunEstimate::Announcement> said;
   std::vector<int> percents;
 
  private:
@@ -102,7 +102,7 @@ TEST_CASE("what is left is what the edges that are left take on so many jobs") {
   run.play();
   CHECK(run.seconds() == Approx(30));
   REQUIRE(run.said.size() == 30);
-  for (const RunEstimate::Said& each : run.said)
+  for (const RunEstimate::Announcement& each : run.said)
     CHECK(each.seconds_left == Approx(30 - each.seconds).margin(2));
   CHECK(std::is_sorted(run.percents.begin(), run.percents.end()));
   CHECK(run.percents.back() >= 90);

@@ -19,7 +19,7 @@ struct HipifyWorld : PlanWorld {
     add_op("adam", body);
     Finding found;
     found.ok = true;
-    found.gives.hipify = Hipify{"/usr/bin/python3", "/torch/utils/hipify", "hipify 2.0.0\n"};
+    found.usage.hipify = Hipify{"/usr/bin/python3", "/torch/utils/hipify", "hipify 2.0.0\n"};
     requirements.by_op["adam"] = requirements.by_op["adam.hip"] = {found};
   }
   BuildPlan plan_for(const std::string& archs) {

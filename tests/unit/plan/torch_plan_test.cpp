@@ -17,15 +17,15 @@ struct TorchPlan : PlanWorld {
     Finding finding;
     finding.kind = RequirementKind::torch;
     finding.ok = true;
-    finding.gives.python_module = true;
-    finding.gives.std = 20;
-    finding.gives.include_dirs = {"/torch/include"};
-    finding.gives.fallback_include_dirs = {"/nvidia/include"};
-    finding.gives.base_cxx_flags = {"-DNAME=ext"};
-    finding.gives.base_nvcc_flags = {"-DNO_HALF", "-DNAME=ext"};
-    finding.gives.link_flags = {"-L/torch/lib", "-lc10"};
-    finding.gives.fallback_link_flags = {"-L/nvidia/lib"};
-    finding.gives.library_files = {{"curand", "libcurand.so.10"}};
+    finding.usage.python_module = true;
+    finding.usage.std = 20;
+    finding.usage.include_dirs = {"/torch/include"};
+    finding.usage.fallback_include_dirs = {"/nvidia/include"};
+    finding.usage.base_cxx_flags = {"-DNAME=ext"};
+    finding.usage.base_nvcc_flags = {"-DNO_HALF", "-DNAME=ext"};
+    finding.usage.link_flags = {"-L/torch/lib", "-lc10"};
+    finding.usage.fallback_link_flags = {"-L/nvidia/lib"};
+    finding.usage.library_files = {{"curand", "libcurand.so.10"}};
     requirements.by_op["ext"] = {finding};
     requirements.torch = Torch{};
     requirements.torch->version = "2.11.0+cu118";
@@ -77,11 +77,11 @@ TEST_CASE(
                                                 "/venv/bin/python",
                                                 "torch 2.11.0+cu118 cp311 /torch"});
   CHECK_FALSE(expected_of("native").module);
-  Contribution& gives = world.requirements.by_op["ext"].front().gives;
-  gives.link_flags = {"-L", "/a", "-l", "b", "/c/libd.so", "e/libf.so.1", "/g/libh.a", "-Wl,-rpath,/i"};
+  UsageRequirements& usage = world.requirements.by_op["ext"].front().usage;
+  usage.link_flags = {"-L", "/a", "-l", "b", "/c/libd.so", "e/libf.so.1", "/g/libh.a", "-Wl,-rpath,/i"};
   CHECK(expected_of("ext").module->folders == Args{"/a", "/c", "e", "/cuda/lib64", "/nvidia/lib"});
   CHECK(expected_of("ext").module->libraries == Args{":libcurand.so.10", "b", "cudart"});
-  gives.link_flags.emplace_back("-Wl,--unresolved-symbols=ignore-all");
+  usage.link_flags.emplace_back("-Wl,--unresolved-symbols=ignore-all");
   CHECK_FALSE(expected_of("ext").module);
 }
 
@@ -144,9 +144,9 @@ TEST_CASE("commands name the folders of toolkits and packages by their roots") {
   world.add_cuda_op("adam", "requires: [{tvm_ffi: \">=0.1\"}]\n");
   Finding finding;
   finding.ok = true;
-  finding.gives.include_dirs = {"/venv/site-packages/tvm_ffi/include"};
-  finding.gives.link_flags = {"-L/venv/site-packages/tvm_ffi/lib", "-ltvm_ffi"};
-  finding.gives.roots = {{"tvm_ffi", "/venv/site-packages/tvm_ffi"}};
+  finding.usage.include_dirs = {"/venv/site-packages/tvm_ffi/include"};
+  finding.usage.link_flags = {"-L/venv/site-packages/tvm_ffi/lib", "-ltvm_ffi"};
+  finding.usage.roots = {{"tvm_ffi", "/venv/site-packages/tvm_ffi"}};
   world.requirements.by_op["adam"] = {finding};
   const auto archs = world.plan("8.0");
   REQUIRE(archs);

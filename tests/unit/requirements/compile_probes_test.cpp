@@ -34,7 +34,7 @@ TEST_CASE("A header is met when the preprocessor finds it, and its CFLAGS go to 
   const Finding finding = world.ask(need(RequirementKind::header, {"zlib.h"}));
   CHECK(finding.ok);
   CHECK(finding.why == "/usr/include/zlib.h");
-  CHECK(finding.gives == given({}, {"-I/opt/z/include"}, {}));
+  CHECK(finding.usage == given({}, {"-I/opt/z/include"}, {}));
   CHECK(has_word(world.processes.started.at(0), "-I/opt/z/include"));
 }
 
@@ -66,9 +66,9 @@ TEST_CASE("A header and a library are looked for first where a variable and a Py
   Requirement header = need(RequirementKind::header, {"zlib.h"}), library = need_library("z", "");
   header.root = library.root = "Z_ROOT";
   header.package = library.package = "kit/z";
-  CHECK(world.ask(header).gives.include_dirs ==
+  CHECK(world.ask(header).usage.include_dirs ==
         std::vector<std::string>{"/opt/z/include", package / "include"});
-  CHECK(world.ask(library).gives.link_flags == std::vector<std::string>{"-L/opt/z/lib64",
+  CHECK(world.ask(library).usage.link_flags == std::vector<std::string>{"-L/opt/z/lib64",
                                                                         "-L" + (package / "lib64").string(),
                                                                         "-L" + package.string(), "-lz"});
   CHECK(has_word(world.processes.started.at(0), "-I/opt/z/include"));
@@ -83,7 +83,7 @@ TEST_CASE("A CUDA op's library is looked for in the toolkit too") {
   world.used_toolkit = &world.toolkit;
   world.add_op("cuda_op", {need_library("z", "")});
   world.add_op("cpu_op", {need_library("z", "")}).backend = BackendKind::cpu;
-  CHECK(world.check().by_op.at("cuda_op").at(0).gives.link_flags ==
+  CHECK(world.check().by_op.at("cuda_op").at(0).usage.link_flags ==
         std::vector<std::string>{"-L/usr/local/cuda/lib64", "-L/usr/local/cuda/lib64/stubs", "-lz"});
   REQUIRE(world.processes.starts("g++") == 2);
   CHECK(has_word(world.processes.started[0], "-L/usr/local/cuda/lib64"));
@@ -118,7 +118,7 @@ TEST_CASE("A library is met when a call links, and its flags go to the op") {
   const Finding finding = world.ask(need_library("z", "deflate"));
   CHECK(finding.ok);
   CHECK(finding.why == "/usr/lib/x86_64-linux-gnu/libz.so: deflate links");
-  CHECK(finding.gives == given({}, {"-DX"}, {"-L/opt/z/lib", "-lz"}));
+  CHECK(finding.usage == given({}, {"-DX"}, {"-L/opt/z/lib", "-lz"}));
   CHECK(world.ask(need_library("z", "")).why == "/usr/lib/x86_64-linux-gnu/libz.so links");
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("A library's failure is the linker's first error, with the whole text 
   CHECK_FALSE(finding.ok);
   CHECK(finding.why == why);
   CHECK(finding.detail == text);
-  CHECK(finding.gives == Contribution{});
+  CHECK(finding.usage == UsageRequirements{});
 }
 
 TEST_CASE(

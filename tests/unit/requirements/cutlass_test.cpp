@@ -46,7 +46,7 @@ TEST_CASE("CUTLASS is taken from the first place that has it") {
   for (const Path& place : places) {
     const Finding finding = world.ask(requirement());
     INFO(finding.why);
-    CHECK(finding.gives.include_dirs == Dirs{place});
+    CHECK(finding.usage.include_dirs == Dirs{place});
     CHECK(world.files.remove_all(place));
   }
   const Finding nowhere = world.ask(requirement());
@@ -62,10 +62,10 @@ TEST_CASE("CUTLASS_PATH is the only place, with the headers in include/ or in it
   install(world, "/checkout/include");
   world.files.add_directory("/checkout/tools/util/include");
   world.environment["CUTLASS_PATH"] = "/checkout";
-  CHECK(world.ask(requirement()).gives.include_dirs ==
+  CHECK(world.ask(requirement()).usage.include_dirs ==
         Dirs{"/checkout/include", "/checkout/tools/util/include"});
   world.environment["CUTLASS_PATH"] = "/checkout/include";
-  CHECK(world.ask(requirement()).gives.include_dirs ==
+  CHECK(world.ask(requirement()).usage.include_dirs ==
         Dirs{"/checkout/include", "/checkout/tools/util/include"});
   world.environment["CUTLASS_PATH"] = "/elsewhere";
   CHECK(world.ask(requirement()).why == "CUTLASS_PATH: no CUTLASS headers in /elsewhere");
@@ -76,7 +76,7 @@ TEST_CASE("CUTLASS_PATH has two words that are no path") {
   install(world, "/usr/include");
   world.environment["CUTLASS_PATH"] = "DS_IGNORE_CUTLASS_DETECTION";
   CHECK(world.ask(requirement()).ok);
-  CHECK(world.ask(requirement()).gives == Contribution{});
+  CHECK(world.ask(requirement()).usage == UsageRequirements{});
   world.environment["CUTLASS_PATH"] = "DS_USE_CUTLASS_PYTHON_BINDINGS";
   CHECK(world.ask(requirement()).why == "CUTLASS_PATH: no Python package nvidia-cutlass");
   install(world, "/usr/local/lib/python3.11/dist-packages/cutlass_library/source/include");

@@ -185,9 +185,9 @@ TEST_CASE(
     CHECK(finding.ok);
     CHECK(finding.subject == "folder numpy/_core/include in packages");
     CHECK(finding.why == packages / "numpy/_core/include");
-    Contribution gives = given({packages / "numpy/_core/include"}, {}, {});
-    gives.roots = {{"numpy", packages / "numpy"}};
-    CHECK(finding.gives == gives);
+    UsageRequirements usage = given({packages / "numpy/_core/include"}, {}, {});
+    usage.roots = {{"numpy", packages / "numpy"}};
+    CHECK(finding.usage == usage);
   }
   CHECK(world.processes.starts() == 0);
 }
@@ -220,7 +220,7 @@ TEST_CASE("A folder that no Python package has is unmet, saying where it was loo
         "/usr/lib/python3/dist-packages");
   CHECK(finding.fix ==
         "install what has its headers in numpy/include for the Python in use, or name another with --python");
-  CHECK(finding.gives == Contribution{});
+  CHECK(finding.usage == UsageRequirements{});
 }
 
 TEST_CASE("A folder below Python's prefix is found where that Python says, which is asked once") {
@@ -232,9 +232,9 @@ TEST_CASE("A folder below Python's prefix is found where that Python says, which
   const Finding finding = world.ask(folder);
   CHECK(finding.ok);
   CHECK(finding.subject == "folder include in python");
-  Contribution gives = given({"/env/include"}, {}, {});
-  gives.roots = {{"python_prefix", "/env"}};
-  CHECK(finding.gives == gives);
+  UsageRequirements usage = given({"/env/include"}, {}, {});
+  usage.roots = {{"python_prefix", "/env"}};
+  CHECK(finding.usage == usage);
   CHECK(world.processes.starts() == 1);
 }
 
@@ -267,9 +267,9 @@ TEST_CASE("An absolute folder has a name by its path") {
   const Finding finding = world.ask(need_folder("/opt/site/include", ""));
   CHECK(finding.ok);
   CHECK(finding.subject == "folder /opt/site/include");
-  Contribution gives = given({"/opt/site/include"}, {}, {});
-  gives.roots = {{"folder_482b388b", "/opt/site/include"}};
-  CHECK(finding.gives == gives);
+  UsageRequirements usage = given({"/opt/site/include"}, {}, {});
+  usage.roots = {{"folder_482b388b", "/opt/site/include"}};
+  CHECK(finding.usage == usage);
   CHECK(world.processes.starts() == 0);
 }
 
@@ -283,9 +283,9 @@ TEST_CASE("The compiler's own folders are met and give nothing, by whatever path
                                     need_folder("/opt/headers", ""), need_folder("include", "python")}) {
     const Finding finding = world.ask(folder);
     CHECK(finding.ok);
-    CHECK(finding.gives == Contribution{});
+    CHECK(finding.usage == UsageRequirements{});
   }
-  CHECK(world.ask(need_folder("/usr/include/site", "")).gives.include_dirs ==
+  CHECK(world.ask(need_folder("/usr/include/site", "")).usage.include_dirs ==
         std::vector<std::string>{"/usr/include/site"});
 }
 
@@ -300,7 +300,7 @@ TEST_CASE("Folders are given in the order of the requirements, and the same path
   const RequirementReport report = world.check();
   std::vector<std::string> dirs;
   for (const Finding& finding : report.by_op.at("op"))
-    dirs.insert(dirs.end(), finding.gives.include_dirs.begin(), finding.gives.include_dirs.end());
+    dirs.insert(dirs.end(), finding.usage.include_dirs.begin(), finding.usage.include_dirs.end());
   CHECK(dirs == std::vector<std::string>{"/usr/share/b", "/a", "/usr/lib/python3/dist-packages/share/b"});
 }
 

@@ -83,19 +83,19 @@ TEST_CASE("A CUDA extension gets what torch's own builder adds, ahead of the op'
   const Finding finding = world.ask_for();
   CHECK(finding.ok);
   CHECK(finding.why == "torch 2.11.0+cu130");
-  const Contribution& gives = finding.gives;
-  CHECK(gives.base_cxx_flags == defines("fused_adam_op"));
-  CHECK(gives.base_nvcc_flags == Args{"-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__",
+  const UsageRequirements& usage = finding.usage;
+  CHECK(usage.base_cxx_flags == defines("fused_adam_op"));
+  CHECK(usage.base_nvcc_flags == Args{"-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__",
                                       "-D__CUDA_NO_BFLOAT16_CONVERSIONS__", "-D__CUDA_NO_HALF2_OPERATORS__",
                                       "--expt-relaxed-constexpr", "-DTORCH_API_INCLUDE_EXTENSION_H",
                                       "-DTORCH_EXTENSION_NAME=fused_adam_op"});
-  CHECK(gives.include_dirs ==
+  CHECK(usage.include_dirs ==
         Args{"/site/torch/include", "/site/torch/include/torch/csrc/api/include", "/usr/include/python3.11"});
-  CHECK(gives.link_flags == Args{"-L/site/torch/lib", "-lc10", "-ltorch", "-ltorch_cpu", "-ltorch_python",
+  CHECK(usage.link_flags == Args{"-L/site/torch/lib", "-lc10", "-ltorch", "-ltorch_cpu", "-ltorch_python",
                                  "-lc10_cuda", "-ltorch_cuda"});
-  CHECK(gives.std == 17);
-  CHECK(gives.python_module);
-  CHECK(gives.fallback_include_dirs.empty());
+  CHECK(usage.std == 17);
+  CHECK(usage.python_module);
+  CHECK(usage.fallback_include_dirs.empty());
   CHECK(world.report.torch->python.ext_suffix == ".cpython-311-x86_64-linux-gnu.so");
 }
 
@@ -106,8 +106,8 @@ TEST_CASE("A CPU extension is built without torch's CUDA, whatever CUDA torch ha
   world.std = "20";
   const Finding finding = world.ask_for();
   CHECK(finding.ok);
-  CHECK(finding.gives.std == 20);
-  CHECK(finding.gives.link_flags ==
+  CHECK(finding.usage.std == 20);
+  CHECK(finding.usage.link_flags ==
         Args{"-L/site/torch/lib", "-lc10", "-ltorch", "-ltorch_cpu", "-ltorch_python"});
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("Each extension is named after the last part of its module, and Python
   TorchWorld world;
   world.ask_for();
   world.module = "deepspeed.ops.utils_op";
-  CHECK(world.ask_for().gives.base_cxx_flags == defines("utils_op"));
+  CHECK(world.ask_for().usage.base_cxx_flags == defines("utils_op"));
   CHECK(world.processes.starts("python3") == 1);
 }
 
@@ -123,10 +123,10 @@ TEST_CASE("The flags of the C++ ABI that an older torch passes reach both compil
   TorchWorld world;
   world.abi_flags = "-DPYBIND11_COMPILER_TYPE=\"_gcc\" -D_GLIBCXX_USE_CXX11_ABI=0";
   world.cxx11_abi = "0";
-  const Contribution gives = world.ask_for().gives;
-  CHECK(gives.base_cxx_flags[2] == "-DPYBIND11_COMPILER_TYPE=\"_gcc\"");
-  CHECK(gives.base_cxx_flags[3] == "-D_GLIBCXX_USE_CXX11_ABI=0");
-  CHECK(gives.base_nvcc_flags.back() == "-D_GLIBCXX_USE_CXX11_ABI=0");
+  const UsageRequirements usage = world.ask_for().usage;
+  CHECK(usage.base_cxx_flags[2] == "-DPYBIND11_COMPILER_TYPE=\"_gcc\"");
+  CHECK(usage.base_cxx_flags[3] == "-D_GLIBCXX_USE_CXX11_ABI=0");
+  CHECK(usage.base_nvcc_flags.back() == "-D_GLIBCXX_USE_CXX11_ABI=0");
   CHECK_FALSE(world.report.torch->cxx11_abi);
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("An op without a module asks for torch's version alone") {
   world.cuda = "None";
   const Finding finding = world.ask_for();
   CHECK(finding.ok);
-  CHECK(finding.gives == Contribution{});
+  CHECK(finding.usage == UsageRequirements{});
 }
 
 TEST_CASE("Without headers of torch or Python, or with a compiler that they refuse, nothing can be built") {
@@ -217,10 +217,10 @@ TEST_CASE("Headers and libraries that pip's toolkit lacks are those that torch w
   world.files.add_file("/usr/local/cuda/lib64/libnvrtc.so.13", "");
   world.files.add_file("/site/nvidia/cu13/include/cusparse.h", "");
   world.files.add_file("/site/nvidia/cu13/lib/libcurand.so.10", "");
-  const Contribution gives = world.ask_for().gives;
-  CHECK(gives.fallback_include_dirs == Args{"/site/nvidia/cu13/include"});
-  CHECK(gives.fallback_link_flags == Args{"-L/site/nvidia/cu13/lib"});
-  CHECK(gives.library_files ==
+  const UsageRequirements usage = world.ask_for().usage;
+  CHECK(usage.fallback_include_dirs == Args{"/site/nvidia/cu13/include"});
+  CHECK(usage.fallback_link_flags == Args{"-L/site/nvidia/cu13/lib"});
+  CHECK(usage.library_files ==
         std::map<std::string, std::string>{{"cudart", "libcudart.so.13"}, {"curand", "libcurand.so.10"}});
 }
 
@@ -234,15 +234,15 @@ TEST_CASE("an extension for ROCm has what torch's builder passes there, and its 
   world.toolkit.home = "/opt/rocm";
   const Finding finding = world.ask_for();
   REQUIRE(finding.ok);
-  const Contribution& gives = finding.gives;
-  CHECK(gives.base_hip_flags == Args{"-DUSE_ROCM=1", "-DHIPBLAS_V2", "-DCUDA_HAS_FP16=1",
+  const UsageRequirements& usage = finding.usage;
+  CHECK(usage.base_hip_flags == Args{"-DUSE_ROCM=1", "-DHIPBLAS_V2", "-DCUDA_HAS_FP16=1",
                                      "-DTORCH_API_INCLUDE_EXTENSION_H",
                                      "-DTORCH_EXTENSION_NAME=fused_adam_op"});
-  CHECK(gives.base_cxx_flags == Args{"-DTORCH_API_INCLUDE_EXTENSION_H",
+  CHECK(usage.base_cxx_flags == Args{"-DTORCH_API_INCLUDE_EXTENSION_H",
                                      "-DTORCH_EXTENSION_NAME=fused_adam_op", "-DUSE_ROCM=1", "-DHIPBLAS_V2"});
-  CHECK(gives.link_flags == Args{"-L/site/torch/lib", "-lc10", "-ltorch", "-ltorch_cpu", "-ltorch_python",
+  CHECK(usage.link_flags == Args{"-L/site/torch/lib", "-lc10", "-ltorch", "-ltorch_cpu", "-ltorch_python",
                                  "-lc10_hip", "-ltorch_hip"});
-  CHECK(gives.fallback_include_dirs == Args{"/opt/rocm/include"});
+  CHECK(usage.fallback_include_dirs == Args{"/opt/rocm/include"});
 }
 
 TEST_CASE("a torch without ROCm builds no extension for it") {
@@ -271,12 +271,12 @@ TEST_CASE("torch's hipify is found in any torch, and known by its files") {
   world.files.add_file("/site/torch/utils/hipify/version.py", "__version__ = '2.0.0'\n");
   world.files.add_file("/site/torch/utils/hipify/notes.txt", "no module");
   const Finding first = ask();
-  REQUIRE(first.gives.hipify);
+  REQUIRE(first.usage.hipify);
   CHECK(first.why == "hipify 2.0.0 of torch 2.11.0+cu130");
-  CHECK(first.gives.hipify->python == "/usr/bin/python3.11");
-  CHECK(first.gives.hipify->package == "/site/torch/utils/hipify");
-  CHECK(split_lines(first.gives.hipify->identity).front() == "hipify 2.0.0 by Python 3.11.7");
-  CHECK(first.gives.hipify->identity.find("notes") == std::string::npos);
+  CHECK(first.usage.hipify->python == "/usr/bin/python3.11");
+  CHECK(first.usage.hipify->package == "/site/torch/utils/hipify");
+  CHECK(split_lines(first.usage.hipify->identity).front() == "hipify 2.0.0 by Python 3.11.7");
+  CHECK(first.usage.hipify->identity.find("notes") == std::string::npos);
   world.files.add_file("/site/torch/utils/hipify/hipify_python.py", "def hipify(): return\n");
-  CHECK(ask().gives.hipify->identity != first.gives.hipify->identity);
+  CHECK(ask().usage.hipify->identity != first.usage.hipify->identity);
 }

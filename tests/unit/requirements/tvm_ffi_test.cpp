@@ -28,9 +28,9 @@ TEST_CASE("tvm-ffi gives its include folder, its library and the version for the
   CHECK(finding.why == "0.1.15 in /usr/local/lib/python3.11/dist-packages/tvm_ffi");
   CHECK(finding.version == "0.1.15");
   const std::string home = "/usr/local/lib/python3.11/dist-packages/tvm_ffi";
-  Contribution gives = given({home + "/include"}, {}, {"-L" + home + "/lib", "-ltvm_ffi"});
-  gives.roots = {{"tvm_ffi", home}};
-  CHECK(finding.gives == gives);
+  UsageRequirements usage = given({home + "/include"}, {}, {"-L" + home + "/lib", "-ltvm_ffi"});
+  usage.roots = {{"tvm_ffi", home}};
+  CHECK(finding.usage == usage);
   CHECK(world.processes.starts() == 0);
 }
 
@@ -39,7 +39,7 @@ TEST_CASE("tvm-ffi without dlpack beside its headers brings dlpack from 3rdparty
   const Path home = "/usr/local/lib/python3.11/dist-packages/tvm_ffi";
   install(world, home, "1", "15");
   CHECK(world.files.remove_all(home / "include/dlpack"));
-  CHECK(world.ask(k_any).gives.include_dirs ==
+  CHECK(world.ask(k_any).usage.include_dirs ==
         std::vector<std::string>{home / "include", home / "3rdparty/dlpack/include"});
 }
 

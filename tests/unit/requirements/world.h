@@ -71,13 +71,13 @@ struct World {
   std::vector<OpSpec> specs_;
 };
 
-inline Contribution given(std::vector<std::string> include_dirs, std::vector<std::string> cxx_flags,
-                          std::vector<std::string> link_flags) {
-  Contribution gives;
-  gives.include_dirs = std::move(include_dirs);
-  gives.cxx_flags = std::move(cxx_flags);
-  gives.link_flags = std::move(link_flags);
-  return gives;
+inline UsageRequirements given(std::vector<std::string> include_dirs, std::vector<std::string> cxx_flags,
+                               std::vector<std::string> link_flags) {
+  UsageRequirements usage;
+  usage.include_dirs = std::move(include_dirs);
+  usage.cxx_flags = std::move(cxx_flags);
+  usage.link_flags = std::move(link_flags);
+  return usage;
 }
 
 inline Requirement need(RequirementKind kind, std::vector<std::string> subjects) {
