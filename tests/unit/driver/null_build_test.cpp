@@ -135,10 +135,12 @@ TEST_CASE("Another command line, environment or file is another build") {
 
 TEST_CASE("A bundle that was signed since is planned once more") {
   RememberedWorld world;
+  REQUIRE(world.build());  // the next graph has the longest edges first
   world.build_and_remember();
   const auto build_again = [&] {
     const auto built = world.build();
     REQUIRE(built);
+    CHECK_FALSE(built->did_something);
     remember_results(k_asked, built->plan, world.system);
   };
   world.write("out/provenance.sigstore.json", "signature");
