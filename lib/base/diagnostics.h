@@ -1,7 +1,9 @@
-// The messages of compilers, assemblers and linkers, parsed: gcc and clang ("a.cpp:3:7: error: …"), EDG in
-// nvcc
-// ("a.cu(3): error: …", "warning #177-D: …"), ptxas and other tools of CUDA ("ptxas x.ptx, line 3; error   :
-// …"), GNU ld. The text must have no colours.
+// Parses the messages of compilers, assemblers and linkers:
+// - gcc and clang: "a.cpp:3:7: error: …"
+// - nvcc's front end (EDG): "a.cu(3): error: …", "warning #177-D: …"
+// - ptxas and other tools of CUDA: "ptxas x.ptx, line 3; error   : …"
+// - GNU ld
+// The text must have no colours.
 #pragma once
 
 #include <string>
@@ -18,14 +20,14 @@ struct Diagnostic {
   Severity severity = Severity::note;
   Place place;          // as the tool names it; its file is "" if the tool names none
   std::string message;  // without place and severity
-  // The whole message, in lines that end in '\n': the chain of includes or instantiations, the message,
-  // source lines and carets, its notes.
+  // Everything that the tool printed for it, in lines that end in '\n': the chain of includes or
+  // instantiations, the line with `message`, source lines and carets, notes.
   std::string text;
   bool operator==(const Diagnostic&) const = default;
 };
 
-// In the order of the text. Leaves out counts ("2 errors detected …") and the hint how to suppress warnings.
-// Other text of an unknown form becomes a note, so no text of a tool is lost.
+// Returns the messages in the order of the text. Leaves out counts ("2 errors detected …") and the hint how
+// to suppress warnings. Other text that it does not recognise becomes a note.
 std::vector<Diagnostic> parse_diagnostics(std::string_view output);
 
 const char* key_of(Severity severity);  // "error"

@@ -1,6 +1,6 @@
 // A strict reader for the YAML that dsbuild takes (op.yaml, pack.yaml, configs/*.yaml).
 // The rules are YAML 1.2's core schema, narrowed: one document of maps, sequences and scalars, and every
-// scalar is text as written (10.0, no and 1e3 stay as they are). The reader refuses, with
+// scalar is text as written ("10.0", "no" and "1e3" stay text). The reader refuses, with
 // file:line:column: anchors, aliases, tags, merge keys, duplicate keys, a second document, tabs as
 // indent, nesting over 64, files over 256 KiB. Built on yaml-cpp's event interface, so that no
 // alias is ever expanded.
@@ -23,7 +23,9 @@ struct YamlNode {
   std::vector<Entry> entries;  // kind map, in file order; keys are scalars
   int line = 1;                // 1-based
   int column = 1;
-  std::string file;  // set for a node that comes from a second file; "": the file that was parsed
+  // The file of a node that was merged from a second file (pack.yaml's defaults); "": the file that was
+  // parsed.
+  std::string file;
 
   const YamlNode* find(std::string_view key) const;  // of a map; nullptr if absent
   bool is_scalar() const { return kind == Kind::scalar; }

@@ -1,5 +1,5 @@
-// The answers of programs that a plan started. A null build asks those programs again whose answer may change
-// though no file does: a compiler's wrapper, nvidia-smi, a Python without torch.
+// The answers of programs that a plan started. Some answers may change although no file changes: those of a
+// compiler's wrapper, of nvidia-smi, of a Python without torch. A null build asks these programs again.
 #pragma once
 
 #include <map>
@@ -12,16 +12,17 @@
 namespace dsbuild {
 
 // A question as text (command, folder, variables, time limit) -> the digest of its answer. A variable that a
-// program inherits stands there by its name alone, so dsbuild stores no value of the caller's environment.
+// program inherits is in the text by its name alone, so dsbuild stores no value of the caller's environment.
 using ProcessAnswers = std::map<std::string, std::string>;
 
 // Passes every command on to the system, and notes questions and answers. Several threads may call it.
 class WatchedProcesses : public ProcessRunner {
  public:
-  // `folder`: the build folder. Tools answer in the folder that `asking_folder` (toolkit.h) makes of it.
+  // `folder`: the build folder. Questions to tools run there, or in the nearest existing folder above it
+  // (`asking_folder` in toolkit.h).
   WatchedProcesses(const System& system, const Path& folder);
-  // nullopt: a command was no question (Command::is_question), such as a probe's compile, or a program gave
-  // two answers to one question. A null build cannot ask again then.
+  // nullopt: a null build cannot ask again. Either a command does more than answer (Command::is_question is
+  // false), such as a probe's compile, or a program gave two answers to one question.
   std::optional<ProcessAnswers> answers() const;
 
   Result<ProcessResult> run(const Command& command) override;
@@ -39,7 +40,7 @@ class WatchedProcesses : public ProcessRunner {
   bool can_be_asked_again_ = true;
 };
 
-// Four lines for each question.
+// The text has four lines for each question.
 std::string render_process_answers(const ProcessAnswers& answers);
 // nullopt: the text is damaged.
 std::optional<ProcessAnswers> parse_process_answers(std::string_view text);

@@ -9,9 +9,10 @@
 namespace dsbuild {
 
 struct ToolResult {
-  CacheEntry outputs;            // by the suffixes of their names
+  CacheEntry outputs;            // the files, each named by its suffix
   std::vector<ToolOutput> said;  // output of the tools
-  std::string said_of;           // digest of the text whose lines `said` names; "": it names none
+  // Digest of the source text to which line numbers in `said` refer; "": there are no line numbers.
+  std::string said_of;
   bool operator==(const ToolResult&) const = default;
 
   // The bytes of the output with this suffix; nullptr: there is none.
@@ -26,9 +27,9 @@ class ResultCache {
  public:
   explicit ResultCache(std::optional<TieredCache> store) : store_(std::move(store)) {}
 
-  // A result with exactly these outputs, in this order; no names: with any outputs. `lines`: the digest of
-  // the text that the tools would read now. A result whose messages name lines of a different text counts
-  // only for lines == "".
+  // Finds the result of this key. `names`: it must have exactly these outputs, in this order; if empty, it
+  // may have any. `lines`: digest of the source text that the tools would read now. Line numbers in the
+  // result's messages must refer to that text; if `lines` is empty, they may refer to any text.
   std::optional<ToolResult> find(const std::string& key, const std::vector<std::string>& names,
                                  const std::string& lines = {}) const;
   void put(const std::string& key, const ToolResult& result) const;
@@ -38,7 +39,8 @@ class ResultCache {
   std::optional<TieredCache> store_;
 };
 
-// The key of a result that only its record leads to: made from its action's key and the result's bytes.
+// A key made from the action's key and the bytes of the outputs. A build can find such a result only through
+// its record.
 ResultKey key_of_result(const Record& record, const ToolResult& result);
 
 }  // namespace dsbuild

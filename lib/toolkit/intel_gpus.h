@@ -12,8 +12,8 @@
 namespace dsbuild {
 
 struct IntelGpu {
-  // Such as dg2-g10. For a GPU that dsbuild does not know: spir64 if its driver is xe, whose GPUs all take
-  // SPIR-V; nullopt if it is i915, which also drives older ones.
+  // Such as dg2-g10. A GPU that dsbuild does not know has spir64 if its driver is xe, since all GPUs of xe
+  // take SPIR-V. It has nullopt if its driver is i915, which also drives older GPUs.
   std::optional<Target> arch{};
   std::string name;            // "Intel 8086:56a0", vendor and device as lspci -n has them
   std::string driver;          // "i915", "xe"
@@ -24,13 +24,13 @@ struct IntelGpu {
 };
 
 // In the order of Level Zero's numbers: first GPUs with their own memory, then integrated ones, each by
-// address. Leaves out GPUs without /dev/dri/renderD…, which no program can use (a container may lack the
-// file). Source: Linux, drivers/pci/pci-driver.c (uevent), drivers/gpu/drm; intel/compute-runtime,
-// drm_neo.cpp and execution_environment.cpp.
+// address. Leaves out a GPU whose device file /dev/dri/renderD… is absent (in a container, for example):
+// no program can use it. Source: Linux, drivers/pci/pci-driver.c (uevent), drivers/gpu/drm;
+// intel/compute-runtime, drm_neo.cpp and execution_environment.cpp.
 std::vector<IntelGpu> find_intel_gpus(const FileReader& files);
 
-// The GPUs that Level Zero shows to a program. ZE_AFFINITY_MASK lists numbers ("0,2") and tiles ("0.1": one
-// of the first GPU); ZE_FLAT_DEVICE_HIERARCHY and ZE_ENABLE_PCI_ID_DEVICE_ORDER change the numbering. Ignores
+// The GPUs that Level Zero shows to a program. ZE_AFFINITY_MASK lists GPUs ("0,2") and tiles ("0.1": tile 1
+// of GPU 0); ZE_FLAT_DEVICE_HIERARCHY and ZE_ENABLE_PCI_ID_DEVICE_ORDER change the numbering. Ignores
 // numbers without a device, and ONEAPI_DEVICE_SELECTOR, which belongs to SYCL and covers all its backends.
 std::vector<IntelGpu> visible_intel_gpus(const Settings& settings, const FileReader& files);
 
