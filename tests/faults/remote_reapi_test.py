@@ -491,8 +491,17 @@ class TlsTest(ReapiTest):
             self.assertGreater(self.server.opened, 1)
 
     def test_streams_that_are_reset(self):
-        self.server.behaviours["GetActionResult"] = lambda call, number: call.reset(REFUSED if number % 2 else BROKEN) if 20 < number < 40 else self.server.as_usual
+        """Each once: a call is made again once."""
+        def resets(call, number):
+            question = call.messages[0]
+            if not 20 < number < 40 or question in reset:
+                return self.server.as_usual
+            reset.add(question)
+            return call.reset(REFUSED if number % 2 else BROKEN)
+        reset = set()
+        self.server.behaviours["GetActionResult"] = resets
         self.results()
+        self.assertGreater(len(reset), 5)
 
 
 if __name__ == "__main__":

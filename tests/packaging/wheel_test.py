@@ -29,6 +29,10 @@ def cuda_home():
     raise unittest.SkipTest("no CUDA 13 toolkit (DSBUILD_CUDA_13)")
 
 
+def glibc_of(ldd):
+    return tuple(map(int, re.search(r"(\d+)\.(\d+)$", ldd.splitlines()[0]).groups()))
+
+
 # One step of Adam, against NumPy in float64.
 STEP = """
 import dsbuild, numpy
@@ -129,14 +133,15 @@ class WheelTest(unittest.TestCase):
     def test_with_a_compiler_and_a_toolkit_it_builds_and_verifies(self):
         said, venv, bundle, folder, plain = self.build_here()
         self.assertRegex(said, "built 2, skipped 0|unchanged")
-        graph = (folder / "build.ninja").read_text()
-        self.assertIn(str(venv / "lib"), graph, "tvm-ffi of the program's own environment")
+        self.assertTrue((folder / "roots" / "tvm_ffi").resolve().is_relative_to(venv), "tvm-ffi of the program's own environment")
         self.assertIn("ok", run(venv / "bin" / "dsbuild", "verify", bundle, env=plain))
 
     def test_ops_are_loaded_in_a_root_without_compilers_and_built_once_there_is_a_toolkit(self):
         bundle = self.build_here()[2]
         root = Root(os.environ.get("DSBUILD_WHEEL_SUITE", "bookworm"))
         self.addCleanup(root.remove)
+        if glibc_of(root.run("ldd", "--version")) < glibc_of(run("ldd", "--version")):
+            self.skipTest("a bundle of this machine needs its glibc, and the root's is older")
         root.run("sh", "-c", "apt-get -qq update && apt-get -qq install -y --no-install-recommends python3-venv")
         root.run("sh", "-c", f"python3 -m venv /venv && /venv/bin/pip install -q '/wheels/{self.wheel.name}[native]' numpy",
                  binds={"/wheels": self.wheel.parent})
