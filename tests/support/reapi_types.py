@@ -1,6 +1,7 @@
 """Messages of remote execution (bazelbuild/remote-apis, remote_execution.proto; google.longrunning, google.rpc), as far as a server
 for tests reads and writes them."""
 
+import base64
 import collections
 import time
 
@@ -149,3 +150,10 @@ def render_operation(name, stage, action, error=None, response=None):
     if error is not None or response is not None:
         parts.append((3, 1))
     return message(*parts, *([(4, error)] if error is not None else []), *([(5, response)] if response is not None else []))
+
+
+def retry_info(milliseconds):
+    """grpc-status-details-bin that asks for a wait."""
+    duration = message((1, milliseconds // 1000), (2, milliseconds % 1000 * 1000000))
+    info = message((1, "type.googleapis.com/google.rpc.RetryInfo"), (2, message((1, duration))))
+    return [("grpc-status-details-bin", base64.b64encode(message((1, UNAVAILABLE), (3, info))).decode().rstrip("="))]
