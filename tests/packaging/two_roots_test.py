@@ -21,7 +21,7 @@ for format in spdx cyclonedx; do {venv}/bin/dsbuild sbom bundle --format $format
 {venv}/bin/dsbuild verify bundle
 """
 TIMES = {"spdx.json": ("creationInfo", "created"), "cyclonedx.json": ("metadata", "timestamp"),
-         "bundle/provenance.intoto.json": ("predicate", "runDetails")}
+         ".intoto.json": ("predicate", "runDetails")}  # of the bundle, and of the wheel
 
 
 class Place:
@@ -46,14 +46,16 @@ class Place:
         home = self.root.path / self.home.lstrip("/")
         paths = [path for folder in ("bundle", "wheels") for path in (home / folder).rglob("*") if path.is_file()]
         made = {str(path.relative_to(home)): path.read_bytes() for path in [*paths, home / "spdx.json", home / "cyclonedx.json"]}
-        return {name: without(data, TIMES[name]) if name in TIMES else data for name, data in made.items()}
+        return {name: without_times(name, data) for name, data in made.items()}
 
 
-def without(data, place):
-    whole = json.loads(data)
-    outer, inner = place
-    del whole[outer][inner]
-    return json.dumps(whole, indent=1).encode()
+def without_times(name, data):
+    for end, (outer, inner) in TIMES.items():
+        if name.endswith(end):
+            whole = json.loads(data)
+            del whole[outer][inner]
+            return json.dumps(whole, indent=1).encode()
+    return data
 
 
 class TwoRootsTest(unittest.TestCase):
