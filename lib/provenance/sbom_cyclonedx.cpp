@@ -1,3 +1,4 @@
+#include "base/version.h"
 #include "bundle/json_cursor.h"
 #include "provenance/sbom.h"
 
