@@ -76,14 +76,14 @@ class DeadlineStore : public RemoteStore {
   template <class Question>
   void wait_for(Call<Question>& call) {
     std::unique_lock lock(call.mutex);
-    while (call.answers.size() < call.questions.size()) {
-      has_answered_ = has_answered_ || !call.answers.empty();  // it may have, before we wait
+    while (true) {
+      has_answered_ = has_answered_ || !call.answers.empty();
+      if (call.answers.size() == call.questions.size()) return;
       const std::chrono::milliseconds most = has_answered_ ? deadlines_.each : deadlines_.first;
       const size_t before = call.answers.size();
       if (!call.changed.wait_for(lock, most, [&] { return call.answers.size() > before; }))
         return give_up(most);
     }
-    has_answered_ = true;
   }
 
   void give_up(std::chrono::milliseconds most) {

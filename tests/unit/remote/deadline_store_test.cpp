@@ -53,6 +53,14 @@ TEST_CASE("a file without an answer ends its call and all later ones") {
   slow->let_go.set_value();
 }
 
+TEST_CASE("a call without questions is no answer") {
+  const auto slow = std::make_shared<SlowStore>();
+  const auto store = with_deadlines(slow, "/shared", {milliseconds(1'000), milliseconds(10'000)});
+  CHECK(store->get({}).empty());
+  CHECK(store->get({cas_file("stuck")}).front().why == "/shared: no answer in 1 s");
+  slow->let_go.set_value();
+}
+
 TEST_CASE("a store may be gone before its thread has its answer") {
   const auto slow = std::make_shared<SlowStore>();
   const std::weak_ptr<SlowStore> alive = slow;
