@@ -212,7 +212,7 @@ tl::expected<CommandLine, Refusal> parse_words(const Args& given) {
   try {
     app.parse(Args(line.words.rbegin(), line.words.rend()));  // CLI11 takes them from the back
   } catch (const CLI::CallForVersion&) {
-    line.answer = version_text(holds(given, "-v") || holds(given, "--verbose"));
+    line.answer = version_text(app.count("--verbose") > 0);
   } catch (const CLI::CallForAllHelp&) {
     line.answer = one_blank_line(app.help("", CLI::AppFormatMode::All));
   } catch (const CLI::CallForHelp&) {

@@ -57,7 +57,8 @@ class HelpTest(CliTest):
         details = self.answer("--version", "-v")
         self.assertEqual([line.split()[0] for line in details.splitlines()],
                          ["dsbuild", "commit", "compiler", "glibc", "OpenSSL", "libcurl"])
-        self.assertEqual(self.answer("-V", "--verbose"), details)
+        for words in (["-V", "--verbose"], ["-Vv"], ["-v", "--version"]):
+            self.assertEqual(self.answer(*words), details)
         self.assertRegex(details, r"\ncompiler  (gcc|clang) \d+\.\d+.*, C\+\+20, Release\n")
         self.assertRegex(details, r"\ncommit    ([0-9a-f]{40}|unknown: not built from a git checkout)\n")
 
