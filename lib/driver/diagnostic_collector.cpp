@@ -85,10 +85,9 @@ void DiagnosticCollector::tell_all(Unit& unit) {
     if (!told_.insert(diagnostic.text).second) continue;
     const bool by_archs =
         std::all_of(edges.begin(), edges.end(), [](const Edge* edge) { return edge->is_slice(); });
-    const bool others_differ = std::any_of(unit.ended.begin(), unit.ended.end(),
-                                           [output_of_tool = std::cref(edges)](const Edge* edge) {
-                                             return edge->is_slice() && !has(output_of_tool, edge);
-                                           });
+    const bool others_differ = std::any_of(
+        unit.ended.begin(), unit.ended.end(),
+        [said_by = std::cref(edges)](const Edge* edge) { return edge->is_slice() && !has(said_by, edge); });
     tell_({std::move(diagnostic), edges.front(), by_archs && others_differ ? archs_of(edges) : ArchSet{}});
   }
 }
