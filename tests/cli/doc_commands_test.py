@@ -10,14 +10,15 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import REPOSITORY, CliTest, TestSpace, testspace  # noqa: E402
 from packs import Pack, kernel  # noqa: E402
-from pages import pattern_of, typed_blocks  # noqa: E402
+from pages import pattern_of, read_page, typed_blocks  # noqa: E402
 from typed import check_understood, type_command  # noqa: E402
 
 PROJECT = "pack: ./pack\nops: all\narch: [8.0, 9.0+PTX]\njobs: 2\n"
 SERVE = 'import os, subprocess\nsubprocess.run(["dsbuild", "load", "scale", "--pack", "./pack", "--gpu", "9.0"], check=True)\n'
 POLICY = "trust_key: [release.pub.pem]\ngpu: [A100, 9.0]\n"
 MADE_PAGE = REPOSITORY / "docs" / "reference" / "messages.md"  # of golden files
-PAGES = [REPOSITORY / "README.md", *sorted({*(REPOSITORY / "docs").rglob("*.md")} - {MADE_PAGE})]
+PAGES = {str(page.relative_to(REPOSITORY)): read_page(page)
+         for page in [REPOSITORY / "README.md", *sorted({*(REPOSITORY / "docs").rglob("*.md")} - {MADE_PAGE})]}
 FENCE = re.compile(r"^ *```(\w*)[^\n]*\n(.*?)^ *```$", re.M | re.S)
 INLINE = re.compile(r"`((?:\w+=\S+ )*dsbuild (?:[^`\n]|\n(?!\n))*)`")
 OPTION = re.compile(r"(?<![^\s\[(|])(--?[a-zA-Z][\w-]*)")
@@ -50,14 +51,6 @@ def shown_output(block):
     return "".join(line + "\n" for line in block.splitlines() if not line.startswith("$ ")) if block.startswith("$ ") else ""
 
 
-def read(page):
-    return page.read_text(encoding="utf-8")
-
-
-def page_name(page):
-    return str(page.relative_to(REPOSITORY))
-
-
 class DocCommandsTest(CliTest):
     @classmethod
     def setUpClass(cls):
@@ -85,10 +78,10 @@ class DocCommandsTest(CliTest):
 
     def test_what_pages_mark_is_typed(self):
         self.assertEqual(self.type("dsbuild")[0], 0)
-        blocks = [(page, block) for page in PAGES for block in typed_blocks(read(page))]
+        blocks = [(page, block) for page, text in PAGES.items() for block in typed_blocks(text)]
         self.assertGreater(len(blocks), 5)
         for page, block in blocks:
-            with self.subTest(page=page_name(page), block=block):
+            with self.subTest(page=page, block=block):
                 self.check_block(block)
 
 
@@ -106,7 +99,7 @@ class UnderstoodTest(CliTest):
             self.assertLessEqual(set(OPTION.findall(" ".join(words))), used, span)
 
     def test_lines_of_blocks(self):
-        lines = {line: page_name(page) for page in PAGES for block in shell_blocks(read(page)) if block not in typed_blocks(read(page))
+        lines = {line: page for page, text in PAGES.items() for block in shell_blocks(text) if block not in typed_blocks(text)
                  for line in map(without_remark, joined_lines(block)) if re.match(r"(\w+=\S+ +)*dsbuild [^\[]*$", line)}
         self.assertGreater(len(lines), 40)
         for line, page in lines.items():
@@ -114,7 +107,7 @@ class UnderstoodTest(CliTest):
                 check_understood(self, self.space, line)
 
     def test_commands_within_a_sentence(self):
-        spans = {" ".join(span.split()): page_name(page) for page in PAGES for span in INLINE.findall(FENCE.sub("", read(page)))}
+        spans = {" ".join(span.split()): page for page, text in PAGES.items() for span in INLINE.findall(FENCE.sub("", text))}
         self.assertGreater(len(spans), 100)
         for span, page in spans.items():
             with self.subTest(page=page, span=span):

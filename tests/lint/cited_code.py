@@ -11,8 +11,6 @@ import re
 
 import lint
 
-TOP_PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
-MADE_PAGE = "docs/reference/messages.md"
 FOLDERS = ("apps", "cmake", "completions", "configs", "docs", "examples", "kernels", "lib", "ops", "packaging", "python", "schemas",
            "scripts", "templates", "tests")
 PATH = rf"(?:{'|'.join(FOLDERS)})/[\w./-]+"
@@ -63,7 +61,7 @@ def problems_of(page, text, code):
 
 def check(texts):
     code = Code(texts)
-    pages = [path for path in texts if path in TOP_PAGES or re.fullmatch(r"docs/.*\.md", path) and path != MADE_PAGE]
+    pages = filter(lint.is_page, texts)
     return [f"{page}:{lint.line_of(texts[page], position)}: {problem}"
             for page in pages for position, problem in sorted(problems_of(page, texts[page], code))]
 
@@ -74,7 +72,7 @@ GOOD = {
     "docs/guides/a.md": "A `JavaScript`; `lib/a/a.cpp`\n",
     "lib/a/a.h": "class ActionCache {\n  int find();\n};\nenum Action { lost };\n",
     "lib/a/a.cpp": "int make() { return 1; }\n",
-    MADE_PAGE: "`lib/none`\n",
+    lint.MADE_PAGE: "`lib/none`\n",
 }
 BAD = [
     ("docs/b.md", "It is made: `make` in `lib/a/b.cpp`.\n", ":1: there is no lib/a/b.cpp"),
@@ -87,4 +85,4 @@ BAD = [
 ]
 
 if __name__ == "__main__":
-    lint.main(check, lambda: lint.read_tree(*FOLDERS, *TOP_PAGES), GOOD, BAD)
+    lint.main(check, lambda: lint.read_tree(*FOLDERS, *lint.TOP_PAGES), GOOD, BAD)

@@ -12,8 +12,6 @@ import re
 import lint
 
 READS_ALL_PAGES = "tests/cli/doc_commands_test.py"
-MADE_PAGE = "docs/reference/messages.md"
-TOP_PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
 FENCE = re.compile(r"^ *```(\w*)[^\n]*\n(.*?)^ *``` *$", re.M | re.S)
 INDENTED = re.compile(r"(?:^    [^\n]*\n)+", re.M)
 SHELL = ("sh", "bash", "console")
@@ -52,10 +50,9 @@ def check_page(page, text, texts):
 
 def check(texts):
     problems = []
-    for page in texts:
-        if page in TOP_PAGES or page.startswith("docs/") and page.endswith(".md") and page != MADE_PAGE:
-            found = check_page(page, texts[page], texts)
-            problems += [f"{page}:{lint.line_of(texts[page], position)}: {problem}" for position, problem in found if problem]
+    for page in filter(lint.is_page, texts):
+        found = check_page(page, texts[page], texts)
+        problems += [f"{page}:{lint.line_of(texts[page], position)}: {problem}" for position, problem in found if problem]
     return problems
 
 
@@ -63,7 +60,7 @@ GOOD = {
     "README.md": "<!-- typed by tests/cli/a_test.py -->\n```sh\ndsbuild plan\n```\n",
     "docs/a.md": "<!-- not typed: needs a GPU -->\n```\ndsbuild\n```\n\n```yaml\npip : 1\n```\n\n```\nlib/a   that\n```\n\n    a = 1\n"
                  f"- a list\n\n  <!-- typed by {READS_ALL_PAGES} -->\n  ```console\n  $ dsbuild\n  ```\n",
-    MADE_PAGE: "```\n$ dsbuild\n```\n",
+    lint.MADE_PAGE: "```\n$ dsbuild\n```\n",
     "tests/cli/a_test.py": 'PAGE = "README.md"\n',
     READS_ALL_PAGES: "",
 }
@@ -80,4 +77,4 @@ BAD = [
 ]
 
 if __name__ == "__main__":
-    lint.main(check, lambda: lint.read_tree("docs", "tests", "scripts", *TOP_PAGES, suffixes=(".md", ".py", ".sh")), GOOD, BAD)
+    lint.main(check, lambda: lint.read_tree("docs", "tests", "scripts", *lint.TOP_PAGES, suffixes=(".md", ".py", ".sh")), GOOD, BAD)

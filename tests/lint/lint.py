@@ -10,6 +10,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CPP = (".h", ".cpp", ".cu", ".cuh")
+MADE_PAGE = "docs/reference/messages.md"  # by scripts/make_messages.py, of what programs say
+TOP_PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 _TOKEN = re.compile(
     r'R"(?P<mark>[^\s()\\]*)\(.*?\)(?P=mark)"'  # raw string
     r"|//[^\n]*|/\*.*?\*/"  # comments
@@ -30,6 +32,11 @@ def read_tree(*folders, suffixes=None):
                 continue
             texts[str(path.relative_to(ROOT))] = path.read_text(encoding="utf-8", errors="replace")
     return texts
+
+
+def is_page(path):
+    """Of the documentation, as somebody wrote it."""
+    return path in TOP_PAGES or path.startswith("docs/") and path.endswith(".md") and path != MADE_PAGE
 
 
 def without_comments(text, strings_too=False):

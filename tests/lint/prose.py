@@ -12,8 +12,6 @@ import sys
 import lint
 
 COUNTS = "tests/lint/prose_counts.txt"
-TOP_PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
-MADE_PAGE = "docs/reference/messages.md"  # by scripts/make_messages.py, of what programs say
 SHOWN = 40  # letters of a finding
 BREAK = "\x00"  # stands for what is no prose: a sentence does not go on after it
 
@@ -109,7 +107,7 @@ def render_counts(counts):
 
 
 def is_read(path):
-    return path != MADE_PAGE and (path.endswith((".h", ".cpp")) or path in TOP_PAGES or re.fullmatch(r"docs/.*\.md", path))
+    return path.endswith((".h", ".cpp")) or lint.is_page(path)
 
 
 def check(texts):
@@ -154,7 +152,7 @@ GOOD = {
     "docs/a.md": "One beside the other. Whatever is there is read.\n\n```\nbehind\n```\n\n    anew\n\n`a beside b`; what is there is read.\n"
                  "Which files? What is due?\n\n## What is read\n",
     "docs/recipes/a.sh": "behind\n",
-    MADE_PAGE: "behind\n",
+    lint.MADE_PAGE: "behind\n",
     "README.md": "Read what is there. He asks what\nis due. It has another one besides.\n",
     "lib/a/a.cpp": '// beside\n#include "behind.h"\nint behind = 0; const char* a = "it lies behind";\n',
     "lib/a/a.h": "// One beside\n// the other. What is due\n// has no record.\nint beside;\n",
@@ -202,7 +200,7 @@ def self_test():
 
 
 def read():
-    return lint.read_tree("lib", "apps", "docs", *TOP_PAGES, COUNTS, suffixes=(".h", ".cpp", ".md", ".txt"))
+    return lint.read_tree("lib", "apps", "docs", *lint.TOP_PAGES, COUNTS, suffixes=(".h", ".cpp", ".md", ".txt"))
 
 
 if __name__ == "__main__":

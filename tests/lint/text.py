@@ -13,8 +13,6 @@ REGISTRY = re.compile(
     r"(?:\w+\.)?archive\.ubuntu\.com|registry\.npmjs\.|crates\.io|(?:conda|repo)\.anaconda\.(?:org|com)|"
     r"index\.docker\.io|ghcr\.io|nvcr\.io|proxy\.golang\.org)")
 COLUMNS = 130
-TOP_PAGES = ("README", "CONTRIBUTING", "CHANGELOG", "SECURITY")
-MADE_PAGE = "docs/reference/messages.md"  # by scripts/make_messages.py, of what programs say
 
 
 def matches(path, text, pattern, what):
@@ -45,7 +43,7 @@ def check(texts):
         problems += matches(path, text, REGISTRY, "the host name of a package registry")
         if path.endswith((".yaml", ".yml")):
             problems += matches(path, text, re.compile("\t"), "a tab in YAML")
-        if path.endswith(".md") and path.startswith(("docs/", *TOP_PAGES)) and path != MADE_PAGE:
+        if lint.is_page(path):
             problems += check_page(path, text)
         if path.startswith("lib/") and path.endswith(".h"):
             problems += check_header(path, text)
