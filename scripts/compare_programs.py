@@ -14,7 +14,6 @@ Exit code 1: something differs that is not below as intended, or an op failed. -
 
 import argparse
 import json
-import os
 import pathlib
 import re
 import shutil

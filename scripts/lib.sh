@@ -283,6 +283,8 @@ clangd_version=22.1.1
 clangd="$cache_dir/clangd/$clangd_version/bin/clangd"
 mypy_version=2.4.1
 mypy="$cache_dir/mypy/$mypy_version/bin/mypy"
+ruff_version=0.17.6
+ruff="$cache_dir/ruff/$ruff_version/bin/ruff"
 gcovr_version=8.3
 gcovr="$cache_dir/gcovr/$gcovr_version/bin/gcovr"
 torch_version=2.11.0
@@ -315,6 +317,10 @@ require_test_python() {
 require_mypy() {
   require_venv "${mypy%/bin/mypy}" complete "mypy $mypy_version with NumPy" "35 MB; on disk 150 MB" "MIT, BSD-3-Clause" \
     "mypy==$mypy_version" numpy
+}
+
+require_ruff() {
+  require_venv "${ruff%/bin/ruff}" complete "ruff $ruff_version" "11 MB; on disk 60 MB" "MIT" "ruff==$ruff_version"
 }
 
 require_clang_tidy() {
@@ -430,6 +436,7 @@ export_test_environment() {
   export DSBUILD_CLANGD="$clangd"
   export DSBUILD_GCOVR="$gcovr"
   export DSBUILD_MYPY="$mypy"
+  export DSBUILD_RUFF="$ruff"
   export DSBUILD_CUDA_11_8="$cache_dir/toolkits/11.8"
   export DSBUILD_CUDA_12_4="$cache_dir/toolkits/12.4"
   export DSBUILD_CUDA_13_5="$cache_dir/toolkits/13.5/nvidia/cu13"

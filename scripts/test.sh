@@ -26,6 +26,7 @@ install_default_needs() {
   on_debian_like && install_clang_format
   require_test_python
   require_mypy
+  require_ruff
   require_torch
   # Where a toolkit cannot be had (3), what needs it is skipped.
   require_toolkit_hip || [[ $? -eq 3 ]] || exit 1

@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import REPOSITORY, CliTest, TestSpace, run_on_terminal, testspace  # noqa: E402

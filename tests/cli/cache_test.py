@@ -7,7 +7,6 @@ import os
 import pathlib
 import sys
 import time
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, Folder, TestSpace, testspace  # noqa: E402

@@ -22,7 +22,7 @@ GOLDEN = TESTS / "golden" / "cli"
 sys.path.insert(0, str(TESTS / "support"))
 
 import testspace  # noqa: E402
-from testspace import TestSpace  # noqa: E402
+from testspace import TestSpace  # noqa: E402, F401 (tests import it from here)
 from typed import check_printed  # noqa: E402
 
 WRITE_GOLDEN = os.environ.get("DSBUILD_WRITE_GOLDEN") == "1"

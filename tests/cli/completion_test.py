@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import time
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import REPOSITORY, CliTest, TestSpace, testspace  # noqa: E402

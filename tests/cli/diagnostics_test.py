@@ -2,7 +2,6 @@
 """What compilers say, as people and machines are told it. A real nvcc and g++ say it."""
 
 import json
-import os
 import pathlib
 import re
 import shutil

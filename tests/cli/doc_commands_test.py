@@ -5,7 +5,6 @@ the folder of a small project; their addresses are replaced. All other lines hav
 import pathlib
 import re
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import REPOSITORY, CliTest, TestSpace, testspace  # noqa: E402

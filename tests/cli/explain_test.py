@@ -5,7 +5,6 @@ Ninja would run."""
 import json
 import pathlib
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, Folder, TestSpace, testspace  # noqa: E402

@@ -9,7 +9,6 @@ import re
 import sys
 import sysconfig
 import tarfile
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, testspace  # noqa: E402

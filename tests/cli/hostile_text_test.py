@@ -8,11 +8,10 @@ import pathlib
 import re
 import shutil
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, run_on_terminal, testspace  # noqa: E402
-from packs import Pack, binding, kernel  # noqa: E402
+from packs import Pack, binding  # noqa: E402
 
 # The colours of dsbuild's own messages.
 OWN_COLOURS = re.compile(r"\x1b\[(?:0|1|9[12356])m")

@@ -7,8 +7,6 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import time
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, Folder, TestSpace, options_only, testspace  # noqa: E402

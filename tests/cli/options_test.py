@@ -7,7 +7,6 @@ import pathlib
 import re
 import shlex
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402

@@ -11,7 +11,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402

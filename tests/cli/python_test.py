@@ -3,7 +3,6 @@
 in python_ops_test.py."""
 
 import json
-import os
 import pathlib
 import shutil
 import subprocess

@@ -4,7 +4,6 @@ whichever it is, an op's bytes are those of the op built alone. Real compilers; 
 
 import pathlib
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402

@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from cli import CliTest, TestSpace, testspace  # noqa: E402
+from cli import CliTest, TestSpace  # noqa: E402
 from packs import Pack  # noqa: E402
 
 SIZES = "constexpr int k_by = 2;\n"

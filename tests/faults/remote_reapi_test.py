@@ -17,7 +17,7 @@ import testspace  # noqa: E402
 from bad_grpc_server import GrpcServer  # noqa: E402
 from protobuf_lite import fields, first, message  # noqa: E402
 from reapi_server import ReapiServer, digest, sha256  # noqa: E402
-from reapi_types import UNAVAILABLE, retry_info  # noqa: E402
+from reapi_types import UNAVAILABLE, wait_header  # noqa: E402
 from remote_cache import Answer, RemoteTest, certificate_for  # noqa: E402
 
 CANCELLED, INVALID_ARGUMENT, NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED = 1, 3, 5, 6, 7
@@ -93,10 +93,10 @@ class AnswersTest(ReapiTest):
             self.assertEqual(set(self.states(self.get(blobs, verb="has", url=url))), {"done"})
             self.are_done(self.get(blobs, url=url), blobs)
             instance = url[len(self.url) + 1:]
-            resources = [first(call.messages[0], 1).decode() for call in self.server.called("Read") + self.server.called("Write")]
-            self.assertEqual(len(resources), 2 * 2 + 2)
-            for resource in resources:
-                self.assertRegex(resource, f"^{instance and instance + '/'}(uploads/[0-9a-f-]{{36}}/)?blobs/[0-9a-f]{{64}}/\\d+$")
+            names = [first(call.messages[0], 1).decode() for call in self.server.called("Read") + self.server.called("Write")]
+            self.assertEqual(len(names), 2 * 2 + 2)
+            for name in names:
+                self.assertRegex(name, f"^{instance and instance + '/'}(uploads/[0-9a-f-]{{36}}/)?blobs/[0-9a-f]{{64}}/\\d+$")
             for call in self.server.called("BatchUpdateBlobs") + self.server.called("FindMissingBlobs"):
                 self.assertEqual(first(call.messages[0], 1).decode(), instance)
 
@@ -238,11 +238,11 @@ class BusyTest(ReapiTest):
     # Red where the time is not waited for, or waited for past the deadline.
     def test_the_wait_that_the_server_asks_for(self):
         (blob,) = self.keep(b"body")
-        self.server.behaviours = {"BatchReadBlobs": GrpcServer.says(UNAVAILABLE, times=1, more=retry_info(1200))}
+        self.server.behaviours = {"BatchReadBlobs": GrpcServer.says(UNAVAILABLE, times=1, more=wait_header(1.2))}
         answers, seconds = self.timed(lambda: self.get([blob]))
         self.are_done(answers, [blob])
         self.assertGreater(seconds, 1.2)
-        self.server.behaviours = {"BatchReadBlobs": GrpcServer.says(UNAVAILABLE, "busy", more=retry_info(100_000))}
+        self.server.behaviours = {"BatchReadBlobs": GrpcServer.says(UNAVAILABLE, "busy", more=wait_header(100))}
         answers, seconds = self.timed(lambda: self.get([blob]))
         self.are_not_done(answers, "failed", "busy")
         self.assertLess(seconds, 4)

@@ -298,20 +298,23 @@ def backward_of(function, inputs):
 
 def norm_rows(norm):
     torch._functorch.config.donated_buffer = False  # a compiled backward pass runs more than once here
-    for rows, hidden, dtype in NORM_CASES:
-        inputs = norm.random_inputs(rows, hidden, dtype, (dtype, dtype))
-        size = f"{rows} rows of {hidden} {short(dtype)}"
-        given = [t for t in (inputs.x, inputs.weight, inputs.bias) if t is not None]
-        torch._dynamo.reset()  # it compiles one function for a few shapes only
-        peers = dict(functions_of(torch_norm(norm, hidden), *given))
-        for part, arguments, moved in norm_calls(norm, inputs):
-            own = queued_ms(lambda: getattr(norm, f"{part}_call")(*arguments))
-            yield row(f"{norm.name}_{part}", size, own, "a copy of as many bytes", copy_ms(moved), moved)
-            for peer, function in peers.items():
-                work = backward_of(function, inputs) if part == "backward" else lambda: function(*given)
-                yield row(f"{norm.name}_{part}", size, own, peer, queued_ms(work), moved)
-        del inputs, given, peers
+    for case in NORM_CASES:
+        yield from rows_of_norm(norm, *case)
         torch.cuda.empty_cache()
+
+
+def rows_of_norm(norm, rows, hidden, dtype):
+    inputs = norm.random_inputs(rows, hidden, dtype, (dtype, dtype))
+    size = f"{rows} rows of {hidden} {short(dtype)}"
+    given = [t for t in (inputs.x, inputs.weight, inputs.bias) if t is not None]
+    torch._dynamo.reset()  # it compiles one function for a few shapes only
+    peers = dict(functions_of(torch_norm(norm, hidden), *given))
+    for part, arguments, moved in norm_calls(norm, inputs):
+        own = queued_ms(lambda: getattr(norm, f"{part}_call")(*arguments))
+        yield row(f"{norm.name}_{part}", size, own, "a copy of as many bytes", copy_ms(moved), moved)
+        for peer, function in peers.items():
+            work = backward_of(function, inputs) if part == "backward" else lambda: function(*given)
+            yield row(f"{norm.name}_{part}", size, own, peer, queued_ms(work), moved)
 
 
 def short(dtype):

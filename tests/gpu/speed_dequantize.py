@@ -60,24 +60,35 @@ class Integers:
         return function, (*arrays, self.group_size, self.bits, DTYPE)
 
 
+def holes():
+    """So that what is allocated next stands at other addresses."""
+    return [torch.empty(random.randrange(1, 64) * 2**20 + 512 * random.randrange(100), dtype=torch.uint8, device="cuda")
+            for _ in range(3)]
+
+
 def times_of(case):
     """([own ms], [peer's ms], bytes moved), one for each allocation."""
-    own, peer, moved, compiled = [], [], 0, None
-    for number in range(ALLOCATIONS):
-        holes = [torch.empty(random.randrange(1, 64) * 2**20 + 512 * random.randrange(100), dtype=torch.uint8, device="cuda")
-                 for _ in range(3)]
-        arrays = case.allocate()
-        values = torch.empty(COUNT, dtype=DTYPE, device="cuda")
-        function, arguments = case.peer(arrays)
-        if compiled is None:
-            compiled = dict(functions_of(function, *arguments))["torch.compile"]
-        works = [(own, case.own(arrays, values)), (peer, lambda: compiled(*arguments))]
-        for times, work in works if number % 2 else reversed(works):
-            times.append(median_ms(work))
-        moved = values.nbytes + sum(array.nbytes for array in arrays)
-        del holes, arrays, values, arguments, works
-        torch.cuda.empty_cache()
-    return own, peer, moved
+    function, arguments = case.peer(case.allocate())
+    compiled = dict(functions_of(function, *arguments))["torch.compile"]
+    del arguments
+    times = [times_of_allocation(case, compiled, number % 2) for number in range(ALLOCATIONS)]
+    return [own for own, _, _ in times], [peer for _, peer, _ in times], times[-1][2]
+
+
+def times_of_allocation(case, compiled, is_own_first):
+    """(own ms, peer's ms, bytes moved)."""
+    torch.cuda.empty_cache()
+    gaps = holes()
+    arrays = case.allocate()
+    values = torch.empty(COUNT, dtype=DTYPE, device="cuda")
+    _, arguments = case.peer(arrays)
+    own_work, peer_work = case.own(arrays, values), lambda: compiled(*arguments)
+    if is_own_first:
+        own, peer = median_ms(own_work), median_ms(peer_work)
+    else:
+        peer, own = median_ms(peer_work), median_ms(own_work)
+    del gaps
+    return own, peer, values.nbytes + sum(array.nbytes for array in arrays)
 
 
 def main():

@@ -20,7 +20,6 @@ os.environ.setdefault("DSBUILD_JIT", "0")
 if not os.environ.get("DSBUILD_BUNDLE"):
     support.skip("DSBUILD_BUNDLE is not set (the folder of a bundle, as dsbuild makes it)")
 
-import adagrad_reference
 import adam_reference
 import lamb_reference
 import lion_reference

@@ -9,7 +9,6 @@ import pathlib
 import re
 import sys
 import tempfile
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import testspace  # noqa: E402

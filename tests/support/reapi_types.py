@@ -152,8 +152,7 @@ def render_operation(name, stage, action, error=None, response=None):
     return message(*parts, *([(4, error)] if error is not None else []), *([(5, response)] if response is not None else []))
 
 
-def retry_info(milliseconds):
+def wait_header(seconds):
     """grpc-status-details-bin that asks for a wait."""
-    duration = message((1, milliseconds // 1000), (2, milliseconds % 1000 * 1000000))
-    info = message((1, "type.googleapis.com/google.rpc.RetryInfo"), (2, message((1, duration))))
-    return [("grpc-status-details-bin", base64.b64encode(message((1, UNAVAILABLE), (3, info))).decode().rstrip("="))]
+    status = message((1, UNAVAILABLE), (3, retry_info(seconds)))
+    return [("grpc-status-details-bin", base64.b64encode(status).decode().rstrip("="))]
