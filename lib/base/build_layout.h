@@ -9,7 +9,7 @@ namespace dsbuild {
 // The folder itself.
 inline constexpr const char* k_build_folder_marker = "dsbuild-build-folder";  // marks it as ours
 inline constexpr const char* k_build_lock_file = "lock";
-inline constexpr const char* k_unchanged_file = "unchanged";  // inputs of the last plan (driver/null_build.h)
+inline constexpr const char* k_unchanged_file = "unchanged";  // to detect a null build (driver/null_build.h)
 inline constexpr const char* k_graph_file = "build.ninja";
 inline constexpr const char* k_compile_commands_file = "compile_commands.json";  // for clangd and the like
 inline constexpr const char* k_plan_file =
@@ -46,7 +46,7 @@ inline constexpr const char* k_hipify_folder =
 inline constexpr const char* k_comparison_folder = "against_nvcc";
 inline constexpr const char* k_comparison_graph_file = "against_nvcc.ninja";
 
-// Written with the plan, for the actions.
+// Files that dsbuild writes with the plan and that actions read.
 inline constexpr const char* k_tools_folder = "tools";
 // The names of tools in the graph. host_cxx is the C++ compiler that nvcc starts; nvcc.id covers it.
 inline constexpr const char *k_nvcc_tool = "nvcc", *k_hip_tool = "hip", *k_icpx_tool = "icpx",
@@ -56,7 +56,8 @@ inline std::string id_file(const std::string& tool) {  // digests of the tool's 
   return k_tools_folder + ("/" + tool + ".id");
 }
 inline constexpr const char* k_nvcc_id_file = "tools/nvcc.id";
-// The same for those of nvcc's tools that read only files named in their commands: cudafe++, cicc, ptxas.
+// The id file of cudafe++, cicc and ptxas without the rest of nvcc. These tools read only files that their
+// commands name.
 inline constexpr const char* k_device_id_file = "tools/nvcc.device.id";
 inline constexpr const char* k_cxx_id_file = "tools/cxx.id";
 inline constexpr const char* k_hip_id_file = "tools/hip.id";
@@ -84,8 +85,8 @@ inline constexpr const char* k_objects_list_end = ".rsp";        // the objects 
 inline constexpr const char* k_bundle_end = ".hipfb";  // HIP's images as a bundle, before clang assembles it
 inline constexpr const char* k_assembly_end = ".s";    // assembly that includes the bundle
 inline constexpr const char* k_tree_list_end = ".list";  // digests of the files of hipify's tree
-// Next to a precompiled header. First line: how many of the compiles that use the header must be uncached for
-// it to save time. Each further line: the command of one such compile.
+// Next to a precompiled header. First line: a number; dsbuild makes the header only if at least this many of
+// the compiles that use it are not in the cache. Each further line: the command of one such compile.
 inline constexpr const char* k_users_end = ".users";
 
 // Suffixes of files of a sliced translation unit, next to its parts.

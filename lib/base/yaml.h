@@ -23,8 +23,8 @@ struct YamlNode {
   std::vector<Entry> entries;  // kind map, in file order; keys are scalars
   int line = 1;                // 1-based
   int column = 1;
-  // The file of a node that was merged from a second file (pack.yaml's defaults); "": the file that was
-  // parsed.
+  // "": the node is in the file that was parsed. Otherwise the node was merged from this file, such as a
+  // pack.yaml with defaults.
   std::string file;
 
   const YamlNode* find(std::string_view key) const;  // of a map; nullptr if absent

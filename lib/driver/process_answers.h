@@ -18,7 +18,7 @@ using ProcessAnswers = std::map<std::string, std::string>;
 // Passes every command on to the system, and notes questions and answers. Several threads may call it.
 class WatchedProcesses : public ProcessRunner {
  public:
-  // `folder`: the build folder. Questions to tools run there, or in the nearest existing folder above it
+  // `folder`: the build folder. dsbuild asks tools there, or in the nearest existing folder above it
   // (`asking_folder` in toolkit.h).
   WatchedProcesses(const System& system, const Path& folder);
   // nullopt: a null build cannot ask again. Either a command does more than answer (Command::is_question is

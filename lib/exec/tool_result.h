@@ -39,8 +39,8 @@ class ResultCache {
   std::optional<TieredCache> store_;
 };
 
-// A key made from the action's key and the bytes of the outputs. A build can find such a result only through
-// its record.
+// The key of a result in the cache: a digest of the action's key and of the outputs. Only the action's record
+// names this key, so a build finds the result only through the record.
 ResultKey key_of_result(const Record& record, const ToolResult& result);
 
 }  // namespace dsbuild
