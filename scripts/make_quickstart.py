@@ -66,7 +66,7 @@ def transcript(root):
 def page(text, seconds):
     return f"""# The first ten minutes
 
-These commands begin on a clean Debian 12 without CUDA, compiler, or Python, and end with a verified bundle that Python calls.
+These commands begin on a clean Debian 12 without CUDA, compiler, or Python. Their result is a verified bundle that Python calls.
 They take {seconds:.0f} seconds on {os.cpu_count()} cores, downloads and installation included. `scripts/make_quickstart.py` runs them and writes
 this page. Run them in a fresh clone, as root (or with sudo):
 
