@@ -21,7 +21,7 @@ bool includes_torch_header(std::string_view source_text);
 // cores would be busy all the while.
 void precompile_torch_header(const BuildPlanInput& input, BuildPlan& plan);
 
-// For each of these edges a planned file (k_users_end of lib/nvcc/step_file.h) that says who needs it, once
+// For each of these edges a planned file (k_users_end of base/build_layout.h) that says who needs it, once
 // all commands are known: where the store has what most of them make, it is not worth its time.
 void name_users_of_precompiled_headers(Precompile setting, BuildPlan& plan);
 
