@@ -1,4 +1,4 @@
-// What a build adds to the counts of this machine (cache/counts.h), for `dsbuild cache stats` and dashboards.
+// Adds a build to this machine's counts (cache/counts.h), which `dsbuild cache stats` and dashboards show.
 #pragma once
 
 #include "driver/session.h"
@@ -10,8 +10,8 @@ struct EndedBuild {
   bool has_failed = false;
 };
 
-// After the last upload. Of a build that had something to do; what its edges found is counted as each graph
-// ends (TieredCache::end_build).
+// Call it after the last upload, for a build that had something to do. It does not count the cache hits of
+// edges: TieredCache::end_build does so at the end of each graph.
 void count_build(const EndedBuild& build, const Settings& settings, Session& session);
 
 }  // namespace dsbuild

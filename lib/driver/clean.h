@@ -1,4 +1,4 @@
-// Removes what builds made; the cache stays.
+// Removes the folders that builds made, but not the cache.
 #pragma once
 
 #include "driver/request.h"
@@ -6,11 +6,11 @@
 
 namespace dsbuild {
 
-// Removes the build folder, the pack that `build DIR` made next to it and, `with_bundle`, the bundle at
-// --out. Each removal is an event. The result names the removed paths; it is empty where there was nothing.
-// Without `with_bundle` a bundle in the build folder is exit 2 `bundle_in_build_dir`. Folders that are not
-// dsbuild's: exit 2 `foreign_build_dir`, `foreign_out`. Waits for another dsbuild that works in a folder
-// (exit 75 `locked`).
+// Removes the build folder and the pack that `build DIR` made next to it; if `with_bundle`, also the bundle
+// at --out. Sends an event for each removal, and returns the removed paths. Waits for a second dsbuild that
+// works in a folder; exit 75 `locked` after the time limit. Exit 2 `bundle_in_build_dir` if the build folder
+// contains a bundle and `with_bundle` is false. Exit 2 `foreign_build_dir` or `foreign_out` for folders that
+// are not dsbuild's.
 Result<std::vector<Path>> clean(const Request& request, bool with_bundle, FileSystem& files, Events& events);
 
 }  // namespace dsbuild

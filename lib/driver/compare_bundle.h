@@ -1,4 +1,4 @@
-// A bundle that is there, compared with what nvcc makes of the same sources.
+// Compares an existing bundle with the objects that nvcc makes of the same sources.
 #pragma once
 
 #include "bundle/bundle.h"
@@ -8,11 +8,12 @@
 namespace dsbuild {
 
 struct ComparedBundle {
-  size_t compared = 0;                  // files of ops with no difference
-  std::vector<Difference> differences;  // one for each source that nvcc makes otherwise, or cannot compile
+  size_t compared = 0;  // number of files, of ops without a difference
+  // One for each source whose nvcc object differs, or that nvcc cannot compile.
+  std::vector<Difference> differences;
 };
-// Each difference is an event too, with its log. The request is that of the build, whose folder has to be
-// there and up to date. Errors: exit 1 `not_built`, exit 2 `nothing_to_compare`, exit 75 `locked`, those of
+// Sends an event with a log for each difference, too. `request` is that of the build, whose folder must exist
+// and be up to date. Errors: exit 1 `not_built`, exit 2 `nothing_to_compare`, exit 75 `locked`, those of
 // make_plan.
 Result<ComparedBundle> compare_bundle(const Request& request, const Manifest& manifest, Session& session);
 

@@ -1,4 +1,5 @@
-// Which actions of a plan are due, and why: what the one judge (lib/exec/staleness.h) says of each record.
+// Finds the actions of a plan that have to run, and why: those whose records are stale
+// (lib/exec/staleness.h).
 #pragma once
 
 #include <map>
@@ -11,35 +12,37 @@
 
 namespace dsbuild {
 
-// An edge's output -> what is no longer as its record says.
+// An edge's output -> the first difference from its record.
 using DueActions = std::map<std::string, Change>;
 
-// Of a graph, the plan's or one that goes with it, in the build folder of an earlier build.
+// Checks the records of `graph` in the plan's build folder. `graph` is the plan's own or one for the same
+// folder, such as the comparison with nvcc.
 DueActions find_due_actions(const Plan& plan, const BuildPlan& graph, System& system, DigestMemo& digests);
-// Asks the session's shared cache for all that they need, at once, so that no step has to wait for it. Why it
-// does not have what is still not here.
+// Requests all results for these actions from the session's shared cache at once, so that no step has to wait
+// for it. Returns why results are still missing.
 RemoteMisses fetch_what_is_due(const DueActions& due, const Plan& plan, const BuildPlan& graph,
                                Session& session);
-// Takes those out that no tool can make so that they are not due: what reads files that no compiler names.
+// Removes the actions from `due` that stay stale whenever they run, and returns them. Their sources read
+// files that no compiler names, or the time of the build.
 DueActions take_incomplete(DueActions& due);
-// One for each source of theirs.
+// One warning for each of their sources or libraries.
 std::vector<Warning> warnings_of_incomplete(const DueActions& incomplete);
 
-// Takes the records of what is due away, so that Ninja must run it.
+// Renames the records of these actions to `.stale`, so that Ninja runs them.
 Result<void> take_records_away(const DueActions& due, const Path& build_dir, FileSystem& files);
 
-// The same reasons, with why the shared cache did not help.
+// Adds to each reason why the shared cache had no result.
 PendingEdges with_misses(PendingEdges reasons, const RemoteMisses& misses);
 
-// The reasons in words, for the due edges and for those that use their outputs.
+// The reasons in words, for these edges and for those that use their outputs.
 PendingEdges reasons_of(const DueActions& due, const BuildPlan& graph);
 
-// What the next build would run, and why. Nothing is written but
-// lists (lib/exec/lists.h). Errors: those of lock_if_built.
+// The edges that the next build would run, and why. Writes only lists (lib/exec/lists.h). Errors: those of
+// lock_if_built.
 Result<PendingEdges> find_pending_edges(const Plan& plan, Session& session);
 
-// How long that takes; where it cannot be told (nothing was built yet, another dsbuild builds), of
-// everything.
+// The expected time and memory of those edges. If they are unknown (nothing was built yet, or a second
+// dsbuild builds), the forecast is for all edges.
 Forecast forecast_of(const Plan& plan, Session& session);
 
 }  // namespace dsbuild

@@ -1,5 +1,5 @@
-// What the edges of earlier builds on this machine took: kept in the cache folder, for the order of the next
-// build's edges and for how many of them run at once.
+// The times and memory of edges in earlier builds on this machine, stored in the cache folder. The next build
+// uses them for the order of its edges, and for how many run at once.
 #pragma once
 
 #include "driver/plan.h"
@@ -10,7 +10,8 @@ namespace dsbuild {
 // The costs of the planned edges: from earlier builds, else from their specs, else from the sizes of their
 // sources.
 EdgeHistory recall_edge_costs(const ArchPlan& archs, const Registry& registry, Session& session);
-// Of the edges that ended well and whose tools ran. `uses`: what the gate knows, by output.
+// Stores the costs of the edges that succeeded and whose tools ran. `uses`: what the memory gate has
+// measured, by output.
 void remember_edge_costs(const Plan& plan, const std::vector<FinishedEdge>& finished,
                          const std::map<std::string, GateUse>& uses, Session& session);
 

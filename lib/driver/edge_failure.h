@@ -1,4 +1,4 @@
-// An edge that failed, as it is told.
+// A failed edge as dsbuild reports it.
 #pragma once
 
 #include <set>
@@ -11,20 +11,20 @@
 namespace dsbuild {
 
 struct EdgeFailure {
-  Edge edge;                // its own: it is told when the plan may be gone
-  ArchSet targets;          // of the edge; of several, of all
+  Edge edge;                // a copy, because the report may outlive the plan
+  ArchSet targets;          // of the edge; after a merge, of all merged edges
   std::string first_error;  // with the user's own paths
   Place place;            // of the first error; the file absolute, or relative to the current folder if in it
-  bool is_told = false;   // as a diagnostic (lib/driver/diagnostic_collector.h): tools said what is wrong
+  bool is_told = false;   // a diagnostic has shown it already (lib/driver/diagnostic_collector.h)
   Path log;               // absolute
   std::string reproduce;  // a command that works from any folder
-  std::string nvcc;       // of a slice: the nvcc command that does the same; from any folder
-  std::string hint;       // what to do, where that is known
+  std::string nvcc;  // for a slice: the nvcc command that fails in the same way, from any folder; else ""
+  std::string hint;  // what to do; "" if that is unknown
 };
 
 // The names of the ops whose edges failed.
 std::set<std::string> ops_of(const std::vector<EdgeFailure>& failures);
-// One for each source, with all its archs: the first.
+// The first failure of each source, with the archs of all its failures.
 std::vector<EdgeFailure> merged_by_source(const std::vector<EdgeFailure>& failures);
 
 struct FailureContext {
@@ -36,7 +36,7 @@ struct FailureContext {
   FileSystem& files;
 };
 
-// Writes the log that it names: how to repeat the command, and all that its tools said.
+// Describes a failed edge, and writes its log: how to repeat the command, and all output of its tools.
 EdgeFailure describe_failure(const FinishedEdge& ended, const FailureContext& context);
 
 }  // namespace dsbuild

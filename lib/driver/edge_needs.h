@@ -1,24 +1,24 @@
-// What the gate lets the edges of a graph in with: what is known of them before the build, and what is learnt
-// while it runs.
+// The memory for which the memory gate admits each edge: from earlier builds, and from edges of this build
+// that have ended.
 #pragma once
 
 #include "driver/plan.h"
 
 namespace dsbuild {
 
-// Of an edge's targets, how many its nvcc compiles at once: as the user says, else as cores are idle
-// (edge_environment in graph_run.cpp). 1 of what is no whole nvcc command.
+// The number of archs that the edge's nvcc compiles in parallel (--threads): the user's, else so many that no
+// core is idle (edge_environment in graph_run.cpp). 1 for an edge that is no whole nvcc command.
 int threads_of_nvcc(const Edge& edge, const Plan& plan, const BuildPlan& graph);
 
 class EdgeNeeds {
  public:
-  // Both outlive it.
+  // Both must outlive this object.
   EdgeNeeds(const Plan& plan, const BuildPlan& graph);
 
-  // Nothing for an output that is none of the graph's.
+  // Returns zeros for an output that the graph does not have.
   GateNeeds of(const GateAsk& ask);
-  // An edge has ended, all its tools have run: what its sisters are expected to need goes by that from now
-  // on.
+  // Call it when an edge has ended and all its tools ran. From then on, the expected memory of the source's
+  // other edges depends on this one.
   void learn(const std::string& output, const GateUse& use);
 
  private:

@@ -1,4 +1,4 @@
-// How two bundles, or builds, differ. Pure.
+// Compares two bundles or builds. Pure.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace dsbuild {
 
-// One difference: "fused_adam", "archs", "7.0 8.0+PTX", "8.0+PTX". Numbers of bytes are digits alone.
+// One difference: {"fused_adam", "archs", "7.0 8.0+PTX", "8.0+PTX"}. Sizes are digits without a unit. `op` is
+// "" for the whole bundle.
 struct InventoryChange {
   std::string op;    // "" of the whole
   std::string what;  // "op", "archs", "bytes", "bytes of sm_80", "export", "flags of adam/adam.cu", …
@@ -17,20 +18,21 @@ struct InventoryChange {
   bool operator==(const InventoryChange&) const = default;
 };
 
-// Work of an op's edges; not counted as a difference, for no two builds take the same.
+// The time of an op's edges in both builds. It does not count as a difference, since no two builds take equal
+// time.
 struct InventoryTime {
-  std::string op;  // "" of the whole: the wall time
+  std::string op;  // "" for the wall time of the build
   Milliseconds before = 0, after = 0;
   bool operator==(const InventoryTime&) const = default;
 };
 
 struct InventoryDiff {
-  std::vector<InventoryChange> changes;  // those of the whole first, then by op
-  std::vector<InventoryTime> times;      // where both have been timed
+  std::vector<InventoryChange> changes;  // first those of the whole bundle, then by op
+  std::vector<InventoryTime> times;      // if both have timings
 };
 
-// Facts that a build alone knows (flags, why an arch is dropped) are compared where both are builds. Facts
-// that a bundle alone knows (needed libraries) are compared where both are bundles.
+// Compares flags and reasons for dropped archs only if both are builds, and needed libraries only if both are
+// bundles: the other kind does not have them.
 InventoryDiff compare(const Inventory& before, const Inventory& after);
 
 }  // namespace dsbuild

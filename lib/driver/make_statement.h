@@ -1,4 +1,4 @@
-// The provenance of what a build publishes.
+// Makes the provenance statement of a bundle that a build publishes.
 #pragma once
 
 #include "bundle/manifest.h"
@@ -7,7 +7,8 @@
 
 namespace dsbuild {
 
-// By the plan and the records of its actions; git is asked for the commit of the pack's sources.
+// Takes the facts from the plan and the records of its actions, and asks git for the commit of the pack's
+// sources.
 Statement make_statement(const Plan& plan, const Manifest& manifest, Session& session);
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// The compilers that the ops of a plan need. A survey of everything may have more of them.
+// The compilers that the ops of a plan need. A survey may have more.
 #pragma once
 
 #include <vector>
@@ -9,18 +9,18 @@
 namespace dsbuild {
 
 struct NeededTools {
-  std::vector<Toolkit> toolkits;  // one of each vendor that an op is for, in the survey's order
-  HostCompiler cxx;               // of CPU ops
-  ArchSet requested;              // the survey's, without those of vendors that no op is for
+  std::vector<Toolkit> toolkits;  // one for each vendor that the ops need, in the survey's order
+  HostCompiler cxx;               // for CPU ops
+  ArchSet requested;              // the survey's, without targets of vendors that no op needs
 
-  ToolkitSet set() const;       // names members of this value
-  const Toolkit* cuda() const;  // nullptr: there is no CUDA op
+  ToolkitSet set() const;       // points into this value
+  const Toolkit* cuda() const;  // nullptr if there is no CUDA op
 };
 
-// Errors: a needed tool is missing.
+// Error: a needed tool is missing.
 Result<NeededTools> find_needed_tools(const Survey& survey);
 
-// The parts of the tools, as keys have them: paths by their roots.
+// The parts of the tools as keys contain them, with paths by their roots.
 Result<ToolParts> identify_tools(const Survey& survey, const NeededTools& needed, const Roots& roots,
                                  Session& session);
 

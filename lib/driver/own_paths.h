@@ -1,5 +1,5 @@
-// Files as the user knows them: commands of a build run in its folder and name sources as pack/…, files of
-// toolkits and packages as roots/cuda/….
+// Translates paths of the build folder into the user's own. Commands run in the build folder and use names
+// like pack/… for sources and roots/cuda/… for files of toolkits and packages.
 #pragma once
 
 #include <string>
@@ -13,20 +13,20 @@ namespace dsbuild {
 
 class OwnPaths {
  public:
-  // `links`: of the build folder, {"pack", source root} among them; `build_dir`: where commands run.
+  // `links`: the links in the build folder, such as {"pack", source root}. `build_dir`: where commands run.
   OwnPaths(const std::vector<std::pair<std::string, Path>>& links, const Path& build_dir,
            const FileReader& files);
 
-  // Relative to the current folder where it lies below that, else absolute. "" stays.
+  // The user's path: relative if it is below the current folder, else absolute. "" stays "".
   std::string path(const std::string& file) const;
-  // What a tool printed, with each name below a link as the user's.
+  // A tool's output with the user's path in place of each path through a link.
   std::string text(const std::string& output) const;
   Diagnostic diagnostic(Diagnostic told) const;
 
  private:
   const std::pair<std::string, Path>* link_at(std::string_view text) const;
 
-  std::vector<std::pair<std::string, Path>> links_;  // "pack/": absolute
+  std::vector<std::pair<std::string, Path>> links_;  // name with a slash, absolute target
   Path build_dir_, current_;
 };
 

@@ -1,4 +1,4 @@
-// Which commit of git's the sources of a pack are.
+// Finds the git commit of a pack's sources.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,19 @@
 namespace dsbuild {
 
 struct PackCommit {
-  std::string commit;                 // 40 or 64 hex digits
-  std::string repository;             // a URL without user and password; "": none that names no folder here
-  std::vector<std::string> modified;  // of the files asked about, those that are not the commit's; sorted
+  std::string commit;  // 40 or 64 hex digits
+  // A URL without user and password; "": there is none, or it names a folder of this machine.
+  std::string repository;
+  std::vector<std::string> modified;  // the given sources that differ from the commit; sorted
   bool operator==(const PackCommit&) const = default;
 };
 
-// `sources`: sorted paths below the root. nullopt where none of them is in a checkout, or git does not say.
+// `sources`: sorted paths below the root. nullopt if none of them is in a checkout, or if git does not
+// answer.
 std::optional<PackCommit> find_pack_commit(const Path& source_root, const std::vector<std::string>& sources,
                                            const System& system);
 
-// Pure: "git@host:a/b.git" -> "ssh://host/a/b.git"; without what identifies the user; "" for a folder.
+// "git@host:a/b.git" -> "ssh://host/a/b.git"; drops user and password; "" for a folder. Pure.
 std::string repository_url(const std::string& remote);
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// What will be run, and why: which op gets which archs, and the graph that makes them.
+// The driver's plan: the archs of each op, and the graph of edges that will run.
 #pragma once
 
 #include "driver/needed_tools.h"
@@ -7,12 +7,12 @@
 
 namespace dsbuild {
 
-// Slices of a toolkit and its host compiler, of which no build has found yet that they are what nvcc makes.
+// A self-test that is still to run: whether slices of this toolkit and host compiler equal nvcc's output.
 struct SliceTest {
-  Args command;                // of nvcc, without a source
-  std::string fact, identity;  // what is found is kept under these (lib/sys/fact_store.h)
-  bool is_of_machine = false;  // a wrapper is among them
-  std::string refusal{};       // what the last build found to be different: they are not counted on then
+  Args command;                // the nvcc command, without a source
+  std::string fact, identity;  // the name and basis under which the verdict is stored (lib/sys/fact_store.h)
+  bool is_of_machine = false;  // one of the compilers is a wrapper, so the verdict is valid only here
+  std::string refusal{};  // the difference that the last build found, if any; then the plan does not slice
 
   FactBasis basis() const { return {identity, {}, is_of_machine}; }
 };
@@ -20,7 +20,7 @@ struct SliceTest {
 using SourceDigests = std::map<std::string, std::string>;  // SHA-256, by path below the source root
 
 struct Plan {
-  Survey survey;  // as it was given
+  Survey survey;  // unchanged
   NeededTools needed;
   Roots roots;
   ToolParts tools;  // paths by their roots
@@ -29,37 +29,38 @@ struct Plan {
   EdgeHistory history;  // of the graph's edges
   BuildPlan graph;
   std::vector<SlicedCommand> sliced_commands;  // of `graph`
-  std::vector<SliceTest> untested;             // by those who build: lib/driver/slice_tests.h
-  std::vector<Warning> warnings;               // of this and of all before it
+  std::vector<SliceTest> untested;             // the build runs them (lib/driver/slice_tests.h)
+  std::vector<Warning> warnings;               // of the plan and all earlier stages
 
   const Settings& settings() const { return survey.request.settings; }
   const Registry& registry() const { return survey.selected.registry; }
   ToolkitSet toolkits() const { return needed.set(); }
-  const Toolkit* cuda() const { return needed.cuda(); }   // of CUDA ops; nullptr: there are none
-  const HostCompiler& cxx() const { return needed.cxx; }  // of CPU ops
+  const Toolkit* cuda() const { return needed.cuda(); }   // nullptr if there is no CUDA op
+  const HostCompiler& cxx() const { return needed.cxx; }  // for CPU ops
 };
 
-// Files that tell actions where to look: the cache's folders, the tools' own folders, and the tools whose
-// assembler says what it read (base/build_layout.h).
+// Files in the build folder that tell steps where the cache and the tools' own folders lie, and which tools
+// have an assembler that lists the files it read (base/build_layout.h).
 std::vector<PlannedFile> places_of_steps(const ToolParts& tools, const Settings& settings,
                                          const FileReader& files);
 
-// Starts no compiler: slices are counted on, where no build has found that they are not what nvcc makes.
-// Errors: that a tool of the survey is missing; those of plan_archs; `cannot_slice`; `nothing_to_compare`.
+// Starts no compiler. Plans slices unless an earlier build found that they differ from nvcc's output. Errors:
+// a needed tool is missing; those of plan_archs; `cannot_slice`; `nothing_to_compare`.
 Result<Plan> make_plan(Survey survey, Session& session);
 Result<Plan> make_plan(Request request, Session& session);
 
-// The sources of the planned ops as they are now. A build asks again at its end: an edit may have come
-// meanwhile, and been compiled.
+// Digests of the planned ops' sources as they are now. A build computes them again at its end, because it may
+// have compiled an edit that came during the build.
 Result<SourceDigests> digest_sources(const ArchPlan& archs, const Path& source_root, Session& session);
 
-// Exit 2 `nothing_to_compare`: there are no slices to compare with what nvcc makes.
+// Exit 2 `nothing_to_compare` if this backend makes no slices that could be compared with nvcc's output.
+// `asked_by`: the option for the message.
 Result<void> check_can_compare(const Setting<CudaBackend>& backend, const std::string& asked_by);
 
-// The plan's compile_commands.json (lib/ninja/compile_commands.h), which each build writes.
+// The text of compile_commands.json (lib/ninja/compile_commands.h), which each build writes.
 std::string compile_commands_of(const Plan& plan);
 
-// Ops of the bundle at --out that a build of this plan would take away.
+// Ops of the bundle at --out that a build of this plan would remove.
 std::vector<std::string> removed_ops(const Plan& plan, const FileReader& files);
 
 }  // namespace dsbuild

@@ -1,27 +1,27 @@
-// Runs a graph until nothing of it is due: what changed while it was compiled is compiled once more.
+// Runs a graph until no action is stale. If a file changes during a run, a further run compiles it again.
 #pragma once
 
 #include "driver/graph_run.h"
 
 namespace dsbuild {
 
-// The sum of all rounds. Nothing is to be published of files of which two actions saw two states: all records
-// are of what is there at the end. Errors: `unsettled`, where it goes on changing.
+// Returns the sum of all runs. At the end, all records describe the present files, so the bundle never mixes
+// two states of a file. Error: `unsettled` if files still change after four rounds.
 Result<GraphRun> run_until_settled(const GraphRunner& runner, const BuildPlan& graph);
 
-// The run in which nvcc itself compiles the sources of slices, to compare the results
+// A run in which nvcc compiles the sources of slices as a whole, to compare the objects
 // (lib/plan/comparison_graph.h).
 struct ComparisonRun {
   BuildPlan graph;
   GraphRun run;
-  size_t compared = 0;  // files of ops that did not fail
+  size_t compared = 0;  // number of files, of ops that did not fail
 };
-// Of all ops but those that failed already. A difference is a failure of its op: error `not_as_nvcc` in its
-// words.
+// Compares all ops except those that failed already. A difference is an EdgeFailure of its op with the text
+// of `not_as_nvcc`.
 Result<std::unique_ptr<ComparisonRun>> run_comparison(const GraphRunner& runner,
                                                       const std::vector<EdgeFailure>& failures);
 
-// Adds what another run did.
+// Adds the counts, failures and warnings of `more` to `sum`.
 void add_run(GraphRun& sum, GraphRun more);
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// What one caller asks for: where the way through lib/driver begins.
+// The driver's first value: what a caller wants to build.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,9 @@ namespace dsbuild {
 
 struct Request {
   Settings settings;
-  std::string title;                           // "dsbuild --ops all": named to those who wait for its locks
-  std::shared_ptr<const Registry> registry{};  // of these settings, read just now; nullptr: it is to be read
+  std::string title;  // "dsbuild --ops all": shown to processes that wait for its locks
+  // The registry of these settings if the caller has read it; nullptr: the driver reads it.
+  std::shared_ptr<const Registry> registry{};
 };
 
 }  // namespace dsbuild

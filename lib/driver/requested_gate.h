@@ -1,4 +1,4 @@
-// What --gpu, --max-size, --max-op-size and --strict ask of a bundle (bundle/gate.h).
+// Checks a plan against --gpu, --max-size, --max-op-size and --strict (bundle/gate.h).
 #pragma once
 
 #include "bundle/gate.h"
@@ -9,9 +9,9 @@ namespace dsbuild {
 // Errors: those of parse_gpus.
 Result<Gate> requested_gate(const Settings& settings, System& system);
 
-// A plan's libraries, before anything is compiled. Sizes are 0.
+// The libraries that a plan will make. Their sizes are 0, since nothing is compiled yet.
 Gated gated(const Plan& plan);
-// The gate's warnings are the plan's from then on. Errors: the failures as one, and those of judge_gpus.
+// Adds the gate's warnings to the plan. Errors: all failures as one error, and those of judge_gpus.
 Result<void> check_gate(const Gate& gate, Plan& plan);
 
 }  // namespace dsbuild

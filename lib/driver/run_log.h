@@ -1,4 +1,4 @@
-// log/dsbuild.log: every edge that ended, how long it took, why it ran, and what its tools said.
+// Writes log/dsbuild.log: each edge that ended, its time, why it ran, and its tools' output.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@ class logger;
 
 namespace dsbuild {
 
-// Opened with the first edge, so that a build with nothing to do writes nothing. A log that cannot be written
-// stops no build.
+// Opens the file at the first edge, so a build with nothing to do writes nothing. A log that cannot be
+// written stops no build.
 class RunLog {
  public:
   RunLog(const Path& build_dir, FileSystem& files);

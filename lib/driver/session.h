@@ -1,5 +1,5 @@
-// What a request is worked on with. Each request has a session of its own: several may run at once, in one
-// process or in many.
+// The objects that one request uses. Each request has a session of its own, so several may run at once, in
+// one process or in many.
 #pragma once
 
 #include <chrono>
@@ -18,49 +18,48 @@
 
 namespace dsbuild {
 
-// An edge whose time is recorded is ended, and the build with it, when it has worked for `factor` times as
-// long, and `least_seconds` at least: a tool that hangs must not hang those who wait for it. What it waits
-// for memory does not count.
+// Ends a build whose tool hangs. The limit of an edge is `factor` times its time in earlier builds, but at
+// least `least_seconds`. Edges without a known time have no limit. Waits for memory do not count.
 struct EdgeLimit {
   double factor = 10;
   double least_seconds = 600;
 };
 
-// Asked between the stages of a request and, while a graph runs, several times a second.
+// dsbuild checks these between the stages of a request and, while a graph runs, several times a second.
 struct Limits {
   std::stop_token stop;
   std::optional<std::chrono::steady_clock::time_point> end;
-  std::optional<EdgeLimit> edge{};  // nullopt: each takes as long as it takes
+  std::optional<EdgeLimit> edge{};  // nullopt: no limit
 };
 
 struct Session {
-  // Without events: of a request that nobody watches.
+  // Without events, for a request that nobody watches.
   Session(const Settings& settings, const System& system);
   Session(const Settings& settings, const System& system, Events& events, Limits limits = {});
-  Session(const Session&) = delete;  // members name each other
+  Session(const Session&) = delete;  // members refer to each other
   Session& operator=(const Session&) = delete;
 
-  // What this request does with a cache that machines share; nullptr: nothing.
+  // Sets the shared cache of this request; nullptr: it uses none.
   void share_with(std::shared_ptr<RemoteMirror> shared);
 
-  // Facts that this request asked for are a hint for others.
+  // Stores which facts this request asked for, as a hint for later builds (exec/cached_facts.h).
   void put_hint();
 
-  // put_hint, and uploads get this time to end.
+  // Calls put_hint, then waits at most this long for uploads.
   void end_sharing(double most_seconds);
 
   // Errors: exit 1 `cancelled`, exit 1 `out_of_time`.
   Result<void> check() const;
 
-  System system;  // the caller's, with how this request's tools are started
+  System system;  // the caller's, with this request's way to start tools
   Events& events;
   Limits limits;
   const int64_t began = unix_seconds();
-  // What costs a process or the reading of a file, remembered.
-  FactStore facts;           // of programs of this machine, in the cache folder
-  FactStore build_facts;     // of libraries and sources, in the build folder
-  DigestMemo digests;        // of files of this machine, in the cache folder
-  CachedFacts cached_facts;  // what `facts` shares with other machines, where there is a cache
+  // Stored answers of programs and digests of files.
+  FactStore facts;           // about programs of this machine; in the cache folder
+  FactStore build_facts;     // about libraries and sources; in the build folder
+  DigestMemo digests;        // of files of this machine; in the cache folder
+  CachedFacts cached_facts;  // the facts that `facts` shares with other machines through the cache
   std::shared_ptr<RemoteMirror> remote;
   std::shared_ptr<ExecutionService> execution;  // where hermetic tools run; nullptr: here
   bool starts_no_tools = false;                 // an action that needs one fails (lib/driver/cached_run.h)

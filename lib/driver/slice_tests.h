@@ -8,23 +8,24 @@
 
 namespace dsbuild {
 
-// Whether a build is the first, which starts them, or the one after it.
+// Whether self-tests run during this build, or have already run and this is the build after them.
 enum class SliceTesting { beside, done };
 
-// Those of a plan, or of some tools. They need no more than a core and a folder below the cache folder, and
-// nothing of the build needs their answer before it publishes.
+// Runs the self-tests of a plan or of given tools in a thread. They need one core and a folder in the cache
+// folder. The build needs their answer only before it publishes.
 class SliceTests {
  public:
-  // Starts them, one after the other. The plan, or the toolkit, outlives this.
+  // Starts the tests, which run one after the other. The plan or the toolkit must outlive this object.
   SliceTests(const Plan& plan, Session& session);
   SliceTests(const std::vector<SliceTest>& untested, const SlicedTools& tools, const Settings& settings,
              Session& session);
   SliceTests(const SliceTests&) = delete;
   SliceTests& operator=(const SliceTests&) = delete;
-  ~SliceTests() { stop_.request_stop(); }  // waits for the command that it runs
+  ~SliceTests() { stop_.request_stop(); }  // running_ then waits for the present command
 
-  // Waits for them, tells so where that takes a while, and remembers what they found. false: slices were
-  // counted on that are not what nvcc makes; why_not_sliced knows that now.
+  // Waits for the tests, with a message if that takes more than 2 s, and stores the verdicts. Returns false
+  // if the plan has slices that differ from nvcc's output; then the next call of why_not_sliced gives the
+  // reason.
   bool plan_stands();
 
  private:
@@ -32,7 +33,8 @@ class SliceTests {
     SliceTest test;
     LearntCommands commands;
     std::string difference{};
-    bool is_in_build_folder = false;  // the cache folder cannot be written: what is found is kept here
+    // The cache folder is not writable, so the verdict is stored in the build folder.
+    bool is_in_build_folder = false;
   };
 
   void start(const std::vector<SliceTest>& untested, const SlicedTools& tools, const Settings& settings);
@@ -40,7 +42,7 @@ class SliceTests {
   Session& session_;
   std::vector<Running> tests_;
   std::stop_source stop_;
-  std::future<void> running_;  // last, for it uses the others
+  std::future<void> running_;  // last member, because the thread uses the others
 };
 
 }  // namespace dsbuild

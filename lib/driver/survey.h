@@ -1,5 +1,5 @@
-// What there is: this machine and its toolkits, the pack, the ops that are wanted, whether their requirements
-// are met. Nothing here is changed by a plan.
+// The survey: this machine and its toolkits, the pack, the selected ops, and whether their requirements are
+// met. A plan does not change it.
 #pragma once
 
 #include <optional>
@@ -21,55 +21,56 @@ struct Machine {
 // Errors: exit 3 `unsupported_host`.
 Result<Machine> find_machine(const Settings& settings, Session& session);
 
-// What all edges together may take: --memory, else 85 % of what is available.
+// The memory that all edges together may use: --memory, else 85 % of the available memory.
 ByteCount memory_for(const Settings& settings, const Host& host);
-// Edges at a time: --jobs, else cores over nvcc's own threads.
+// How many edges run at once: --jobs, else the number of cores divided by nvcc's own threads.
 int jobs_for(const Settings& settings, const Host& host);
 
-// The selection from the pack, before anything is checked.
+// The selection from the pack, before any requirement is checked.
 struct Selected {
   Registry registry;
   SelectedOps ops;
   bool only_cpu = false;               // `all` means the CPU ops
-  Result<Torch> torch;                 // looked for only where an op of the pack asks for it
-  CpuLevel cpu_level;                  // of --cpu-baseline
-  std::vector<ToolkitDemand> demands;  // of each vendor whose GPUs are asked for, in their order
-  std::vector<Target> gpus;            // asked only for --arch native
+  Result<Torch> torch;                 // searched only if an op of the pack needs it
+  CpuLevel cpu_level;                  // --cpu-baseline
+  std::vector<ToolkitDemand> demands;  // one for each vendor whose GPUs are requested, in the vendors' order
+  std::vector<Target> gpus;            // filled only for --arch native
 };
 // Errors: those of load_registry, select_ops and check_any_selected.
 Result<Selected> select_wanted(const Request& request, const Machine& machine, Session& session);
 
-// The tools that were found for a demand.
+// The toolkit that was found for a vendor's GPUs, or why there is none.
 struct DeviceTools {
   const Vendor* vendor = nullptr;
   Result<ChosenToolkit> chosen;
-  std::optional<Toolkit> nearest;  // where none will do: the first that may be used at all, to say how far
-  const Toolkit* toolkit() const;  // the chosen one, else the nearest, else nullptr
+  std::optional<Toolkit> nearest;  // if no toolkit fits: the first that may be used at all, so that reports
+                                   // can say how far it goes
+  const Toolkit* toolkit() const;  // chosen, else nearest, else nullptr
 };
 
 struct Survey {
   Request request;
   Machine machine;
   Selected selected;
-  std::vector<DeviceTools> devices;  // of each vendor that something wanted is for, in their order
-  Result<HostCompiler> cxx;          // of CPU ops
-  ArchSet requested;                 // resolved with the toolkits
+  std::vector<DeviceTools> devices;  // one for each vendor that the selected ops need, in the vendors' order
+  Result<HostCompiler> cxx;          // for CPU ops
+  ArchSet requested;                 // by the chosen toolkits
   RequirementReport requirements;
-  HostCompilerParts host_parts;  // of those that were asked
+  HostCompilerParts host_parts;  // of the compilers that were asked
   std::vector<Warning> warnings;
 
   const Settings& settings() const { return request.settings; }
-  const DeviceTools* tools_of(const Vendor& vendor) const;  // nullptr: nothing wanted is for its GPUs
+  const DeviceTools* tools_of(const Vendor& vendor) const;  // nullptr: no selected op is for its GPUs
   ToolkitSet toolkits() const;
   ArchPlanInput arch_plan_input() const;
 };
 
-// What a build of the request needs. Errors besides those of the stages above: that no toolkit will do, or no
-// C++ compiler.
+// The survey for a build of the request. Errors: those of the functions above; no toolkit or no C++ compiler
+// fits.
 Result<Survey> survey_wanted(Request request, Session& session);
 
-// For those who only look: every op's requirements; what keeps a build from its tools is no error. Without a
-// selection, every op is wanted.
+// The survey for reports. Checks the requirements of every op. A missing toolkit or compiler is no error.
+// Without a selection, all ops are selected.
 Result<Survey> survey_all(Request request, Session& session);
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// What a user edits of a build: the folders in which a change may mean that there is something to build.
+// The folders of a build's inputs: `dsbuild watch` builds again after a change in one of them.
 #pragma once
 
 #include <set>
@@ -7,8 +7,8 @@
 
 namespace dsbuild {
 
-// Those of a plan, absolute: where its specs, its sources and all files of the project that its edges read
-// lie, by their records, and where names of headers were looked for.
+// The absolute folders of a plan's specs and sources, of all project files in the records of its edges, and
+// those in which compilers searched for headers.
 std::set<Path> folders_of_inputs(const Plan& plan, const FileReader& files);
 
 }  // namespace dsbuild
