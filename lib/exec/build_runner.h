@@ -1,6 +1,6 @@
-// Runs hermetic tools where the process that runs the build says: on another machine (remote_execution/), or
-// here. The others run here. A tool that does not end well there runs here again, and that counts: what a
-// user sees comes from this machine.
+// Runs hermetic tools on a different machine (remote_execution/) or here, as the process that runs the build
+// decides. Other tools run here. A tool that fails there runs again here, and this second run decides: so
+// each message that a user sees comes from this machine.
 #pragma once
 
 #include "exec/tool_threads.h"
@@ -8,7 +8,8 @@
 
 namespace dsbuild {
 
-// In the environment of an action: who is asked. A question is one line; the answers:
+// The variable that tells a step the socket of the process that runs the build. A question is one line. The
+// answers:
 //   execute FILE   done: it has run. local: run it here. race N: run it here, too; it still runs there as N
 //   wait N         done, local: it will not come
 //   cancel N       yes: it need not run any more

@@ -1,5 +1,5 @@
-// Drives one edge of a build: looks up what the cache has, runs what is missing, records and stores it. The
-// only place where an edge's tools are started.
+// Drives one edge of a build: looks up its result in the cache, else runs its tools, stores the result, and
+// writes the record. No other code starts an edge's tools.
 #pragma once
 
 #include <functional>
@@ -24,58 +24,61 @@ struct StepEnd {
 
 class Engine;
 
-// Outputs that a stepper has made or found. Where the code is not 0, nothing else counts.
+// Outputs that a stepper has made or found. If the code is not 0, the other members mean nothing.
 struct Made {
   int code = 0;  // of the first tool that failed
   ResultOrigin made_of = ResultOrigin::tools;
-  CacheEntry outputs = {};  // all of them; of ResultOrigin::same_input only the names, for the files stay
-  // Without a result key, the engine caches the outputs under one of their own.
+  // All outputs; for ResultOrigin::same_input only their names, because the files stay.
+  CacheEntry outputs = {};
+  // If it has no result key, the engine makes one from the outputs.
   Record record = {};
-  // A file with the bytes of the only output, which becomes it; "": the bytes are written.
+  // A file with the bytes of the only output, which the engine renames into place. "": the engine writes the
+  // bytes.
   std::string temporary = {};
 
   static Made failed(int code) { return {code}; }
 };
 
-// One kind of edge: what its tools are, and how results are found. It has no state of the cache's, and starts
-// tools by Engine::run alone.
+// One kind of edge: its outputs, its tools, and how its results are found. It starts tools only by
+// Engine::run.
 class Stepper {
  public:
   virtual ~Stepper() = default;
 
-  // Where an output lies.
+  // The path of an output.
   virtual std::string path_of(const std::string& name) const = 0;
-  // Those that a result must have, in their order; empty: any.
+  // The outputs that a result must have, in this order; empty: any.
   virtual std::vector<std::string> output_names() const = 0;
-  // Whether results are cached. Where not, only the record says that nothing has to run.
+  // Whether results are cached. If not, only the record can tell that nothing has to run.
   virtual bool is_cached() const { return true; }
 
-  // A record in the cache of an edge with the same inputs, and where one is put.
+  // Find a record of an edge with the same inputs in the cache, and put one there.
   virtual std::optional<Record> lookup(ActionRun& action) const { return action.lookup(); }
   virtual void share(ActionRun& action, const Record& record) const { action.share(record); }
-  // All outputs of a result, from the cache. `lines`: as ResultCache::find has it.
+  // All outputs of a result in the cache. `lines`: as in ResultCache::find.
   virtual std::optional<ToolResult> find(const ResultKey& key, const std::string& lines,
                                          Engine& engine) const;
-  // The counterpart: puts new outputs into the cache.
+  // Puts new outputs into the cache.
   virtual void store(const ResultKey& key, const ToolResult& result, Engine& engine) const;
 
-  // Where nothing was found by the record: other ways to find it, or tools.
+  // Makes the outputs if no record led to a result: finds them in a different way, or runs the tools.
   virtual Result<Made> make(Engine& engine) = 0;
 
-  // Before outputs are written; what this folder has of earlier ones goes.
+  // Removes outputs of earlier runs that the new result lacks. The engine calls it before it writes the
+  // outputs.
   virtual Result<void> clear_others(const CacheEntry&, FileSystem&) const { return {}; }
-  // Adds to the record in this build folder, not to the one in the cache.
+  // Completes the record in this build folder; the one in the cache stays without these additions.
   virtual Result<void> complete(Record&, ActionRun&) const { return {}; }
-  // A tool's text as the user of this edge sees it.
+  // A tool's output as the user of this edge shall see it.
   virtual std::string shown(const std::string& said) const { return said; }
 };
 
-// Of one edge: lets its tools in as the gate of its build says (lib/sys/memory_gate.h).
+// Asks the memory gate of the build for admission of one edge's tools (lib/sys/memory_gate.h).
 class EdgeAdmission : public Admission {
  public:
   explicit EdgeAdmission(MemoryTurn& turn) : turn_(turn) {}
   void acquire_probe();
-  void expect(const SeenText& text);  // enter() will ask for what tools need that read this
+  void expect(const SeenText& text);  // enter() will ask for the memory that tools need for this text
   void enter() override;
   void leave() override;
 
@@ -97,31 +100,35 @@ class Engine {
         print_(print),
         results_(action.cache()) {}
 
-  // The whole life of an edge whose record does not say that it is up to date.
+  // Does all work of an edge whose record is not up to date. Errors: those of reading and writing. A tool's
+  // failure is no error: its exit code is in the value.
   Result<StepEnd> drive(Stepper& stepper);
 
-  // For an action that is a part of this edge.
+  // An engine for an action that is a part of this edge.
   Engine of(ActionRun& action) const {
     Engine engine(action, turn_, system_, runner_, print_);
     engine.admission_ = admission_;
     return engine;
   }
 
-  // What steppers build on.
+  // The functions that steppers use.
   ActionRun& action() { return action_; }
   System& machine() { return system_; }
   FileSystem& files() { return system_.files; }
   const ResultCache& results() const { return results_; }
-  // A result whose outputs are here, as the last run left them, or in the cache; with `lines` as above. Its
-  // record has the texts of the tools.
+  // Finds a result: in this folder, as the last run left it, or in the cache. `lines`: as above. The record
+  // of the value has the tools' output.
   std::optional<Made> take(const Stepper& stepper, const ResultKey& key, const std::string& lines = {});
-  // From now on nothing is taken or stored: the outputs are made of more than their key says.
+  // From now on, takes nothing from the cache and stores nothing. For outputs that depend on more than their
+  // key contains.
   void keep_nothing();
   bool keeps_nothing() const { return keeps_nothing_; }
 
-  // Waits for a core and memory: before it is known whether tools run.
+  // Waits for a core and for the preprocessor's memory. Call it before it is known whether further tools will
+  // run.
   void acquire_probe() { admission_->acquire_probe(); }
-  // Before they run: those that run here wait when they start.
+  // Call it before the other tools run. A tool that runs on this machine then waits for memory when it
+  // starts.
   void acquire_full(const SeenText& text = {}) {
     milliseconds_ = 0;
     admission_->expect(text);
@@ -145,7 +152,7 @@ class Engine {
 
   ActionRun& action_;
   MemoryTurn& turn_;
-  std::shared_ptr<EdgeAdmission> admission_;  // of the edge, whichever part of it this is
+  std::shared_ptr<EdgeAdmission> admission_;  // of the whole edge, also in an engine for a part of it
   System& system_;
   Runner& runner_;
   const Print& print_;

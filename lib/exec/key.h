@@ -1,5 +1,5 @@
-// What names a result in a cache: parts with names, which `explain` tells, and one digest of them. No digest
-// of a key is made elsewhere.
+// The key of a result in a cache: named parts, which `explain` prints, and one digest of all parts. No other
+// code makes such digests.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct Key {
   Key& add(std::string name, std::string value);
   // Long values count by their SHA-256.
   Key& add_bytes(std::string name, std::string_view bytes);
-  // The same key with another value of one part.
+  // The same key with a new value for one part.
   Key with(std::string_view name, std::string value) const;
   std::string digest() const;  // 64 hex digits over all parts, in their order
   bool operator==(const Key&) const = default;

@@ -1,5 +1,6 @@
-// Long texts that many records share (the headers of a toolkit, the names that were looked for), named by
-// their content: each is written once in a build folder, and once in the cache.
+// Stores long texts that many records share, such as the headers of a toolkit or the names that compilers
+// searched for. A text's name is its digest, so each text is stored once in a build folder and once in the
+// cache.
 #pragma once
 
 #include <map>
@@ -18,18 +19,18 @@ class Lists {
   // How many unused lists may lie there, in addition to one for each used list.
   static constexpr size_t k_spare = 256;
 
-  // `build_dir`: the folder of the build; `cache`: nullopt where results are not kept.
+  // `cache`: nullopt if results are not cached.
   Lists(FileSystem& files, const Path& build_dir, std::optional<TieredCache> cache)
       : files_(files), folder_(build_dir / k_lists_dir), cache_(std::move(cache)) {}
 
-  // The name of a text, 64 hex digits; "" of an empty one. Writes it where it is not there yet.
+  // Stores a text unless it exists already. Returns its name, 64 hex digits; "" for an empty text.
   std::string put(const std::string& text);
-  // The text that was put under the name, here or in the cache; nullopt where it is lost or damaged.
+  // The text of this name, from the build folder or the cache; nullopt if it is lost or damaged.
   std::optional<std::string> find(const std::string& name);
-  // Of a list of files (Record::others), their paths.
+  // The paths in a list of files (Record::others).
   std::vector<std::string> paths(const std::string& name);
-  // Call it after a look at all records. Where the build folder has many more lists than were put and found
-  // here, it removes the others, which earlier edits left.
+  // Call it after all records were checked. If the build folder has many more lists than were put or found,
+  // removes the others, which earlier edits left.
   void remove_unused();
 
  private:

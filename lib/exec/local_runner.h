@@ -1,11 +1,11 @@
-// Runs tools as processes of this machine.
+// Runs tools as processes on this machine.
 #pragma once
 
 #include "exec/tool_threads.h"
 
 namespace dsbuild {
 
-// The runner of processes outlives it. Destroyed, it cancels what nobody has waited for.
+// `processes` must outlive it. The destructor cancels tools that nobody has waited for.
 class LocalRunner : public Runner {
  public:
   explicit LocalRunner(ProcessRunner& processes) : processes_(processes) {}
@@ -16,13 +16,13 @@ class LocalRunner : public Runner {
 
  private:
   ProcessRunner& processes_;
-  ToolThreads threads_;  // last, for they use the others
+  ToolThreads threads_;  // last member, because the threads use the others
 };
 
-// In the environment of an action: it is to start no tool.
+// The variable that tells a step to start no tool.
 inline constexpr const char* k_no_tools_variable = "DSBUILD_STARTS_NO_TOOLS";
 
-// Starts nothing: the answer to each is exit 1, code `not_cached`.
+// Starts nothing: each wait() fails with exit 1 `not_cached`.
 class RefusingRunner : public Runner {
  public:
   Handle submit(ToolRun run) override;

@@ -7,11 +7,12 @@
 
 namespace dsbuild {
 
-// What tools read, as depfiles name it.
+// The files that tools read, by their names in depfiles.
 struct FilesRead {
   std::vector<std::string> files;
-  std::vector<std::string> command;  // its -I and the like say where names are looked for; empty: none are
-  bool by_silent_assembler = false;  // one ran, and did not say what it read
+  std::vector<std::string>
+      command;  // its -I and the like name the folders that are searched; empty: no folder is searched
+  bool by_silent_assembler = false;  // an assembler ran without listing the files that it read
 };
 
 struct RecordSources {
@@ -23,15 +24,15 @@ struct RecordSources {
 
 class RecordMaker {
  public:
-  // To be constructed before tools run: a file that changes from then on leaves its record unsettled.
-  // `clock_is_pinned`: SOURCE_DATE_EPOCH is what __DATE__ says.
+  // Construct it before tools run: a file that changes later makes the record unsettled. `clock_is_pinned`:
+  // SOURCE_DATE_EPOCH decides __DATE__.
   RecordMaker(const Key& key, bool clock_is_pinned, const RecordSources& sources);
 
-  // Outputs, the result's key and what tools said are not in it yet. A file of the project that names files
-  // which no compiler tells of leaves it incomplete.
+  // The record has no outputs, no result key and no tool output yet. It is incomplete if a file of the
+  // project makes tools read files that no compiler names.
   Record make(const FilesRead& read);
-  // Those that a compiler may have taken in place of a header: a text that is preprocessed without them does
-  // not tell what it makes.
+  // The precompiled headers that a compiler may have used in place of a header. If there are any, the
+  // preprocessed text does not decide the object, because the preprocessor ignores them.
   std::vector<std::string> precompiled_headers(const Record& record);
 
  private:

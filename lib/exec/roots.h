@@ -1,6 +1,6 @@
-// Folders of this machine under names of the build folder: a command says roots/cuda/bin/nvcc wherever CUDA
-// lies. So commands, line markers, depfiles, __FILE__ and records name no machine, and another machine has
-// the same keys.
+// Gives folders of this machine names in the build folder: a command says roots/cuda/bin/nvcc wherever CUDA
+// lies. So commands, line markers, depfiles, __FILE__ and records contain no path of this machine, and keys
+// are equal on all machines.
 #pragma once
 
 #include <string>
@@ -14,26 +14,26 @@ namespace dsbuild {
 
 class Roots {
  public:
-  // `name`: of what lies there ("cuda", "torch"), one component. The first folder of a name stays. A folder
-  // that is relative, or is the system's (/usr, but not /usr/local/cuda-13.0 nor /usr/lib/…/dist-packages/
-  // torch), is no root: it holds more than the name says.
+  // Adds a root. `name`: one path component, such as "cuda" or "torch". The first folder of a name wins.
+  // Ignores relative folders, and folders of the system (/usr, but not /usr/local/cuda-13.0 nor
+  // /usr/lib/…/dist-packages/torch), because these contain other software, too.
   void add(const std::string& name, const std::string& folder);
-  // The same for a folder with several spellings, the first of which the link has.
+  // The same for a folder with several spellings. The link in the build folder has the first one.
   void add(const std::string& name, const std::vector<std::string>& spellings);
 
-  // A word of a command, or a list of folders, with the names of all roots that it begins paths with:
-  // "-I/usr/local/cuda/include" -> "-Iroots/cuda/include". Folders count as they are spelled; the longest
-  // root counts. Macros (-D) and words for the linker (-Wl,) stay.
+  // Replaces folders at the beginning of paths by their root names, in a word of a command or a list of
+  // folders: "-I/usr/local/cuda/include" -> "-Iroots/cuda/include". Compares spellings; the longest root
+  // wins. Does not change macros (-D) and words for the linker (-Wl,).
   std::string named(const std::string& word) const;
   std::vector<std::string> named(std::vector<std::string> words) const;
-  // The same for the text after the first blank of each line ("<digest> <path>"), in the order of that text:
-  // one by real paths would differ between machines.
+  // The same for the text after the first blank of each line ("<digest> <path>"). Sorts the lines by the new
+  // text, because an order by real paths would differ between machines.
   std::string named_lines(std::string_view text) const;
 
-  // The folder's own name in place of a root's: "/usr/local/cuda/bin/nvcc" of "roots/cuda/bin/nvcc".
+  // The reverse: "roots/cuda/bin/nvcc" -> "/usr/local/cuda/bin/nvcc".
   std::string real(const std::string& path) const;
 
-  // {"roots/cuda", "/usr/local/cuda-13.0"}: links of the build folder, sorted by name.
+  // The links for the build folder, {"roots/cuda", "/usr/local/cuda-13.0"}, sorted by name.
   std::vector<std::pair<std::string, Path>> links() const;
   bool operator==(const Roots&) const = default;
 
@@ -48,7 +48,7 @@ class Roots {
   std::vector<Root> roots_;  // the longest folder first
 };
 
-// Words that name roots, for a tool that runs in another folder than the build folder `here`.
+// Makes root names in a word absolute, for a tool that runs outside the build folder `here`.
 std::string with_absolute_roots(const std::string& word, const Path& here);
 
 }  // namespace dsbuild

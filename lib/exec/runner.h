@@ -1,5 +1,5 @@
-// Where the tools of actions run: on this machine, or on another. Terms: Remote Execution API v2 (input
-// files, output_paths).
+// Runs the tools of actions, on this machine or a different one. Terms: Remote Execution API v2 (input files,
+// output_paths).
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,27 @@
 
 namespace dsbuild {
 
-// The files of a hermetic tool: it reads nothing else but these and its own parts, so it may run on any
-// machine that has its parts. Names are as its command has them, from the folder that it runs in.
+// The files of a hermetic tool. It reads only these and its own parts, so it may run on any machine that has
+// its parts. Names are those in its command, relative to the folder in which it runs.
 struct HermeticFiles {
-  std::vector<std::string> inputs;    // are there from submit() to wait(), and do not change
-  std::vector<std::string> outputs;   // that it may make; which it makes depends on the inputs
-  std::vector<std::string> required;  // of these, what it always makes when it ends well
+  std::vector<std::string> inputs;    // exist from submit() to wait(), and do not change
+  std::vector<std::string> outputs;   // all files that it may make; the inputs decide which it makes
+  std::vector<std::string> required;  // the outputs that it always makes if it succeeds
   bool operator==(const HermeticFiles&) const = default;
 };
 
-// What a tool takes of this machine: a core and memory.
+// Admits the tools of one edge to this machine's cores and memory.
 class Admission {
  public:
   virtual ~Admission() = default;
-  virtual void enter() = 0;  // waits until there is room for a tool; who is in already stays
-  virtual void leave() = 0;  // nothing of this edge's runs here for a while
+  virtual void enter() = 0;  // waits for a core and memory, unless the edge has them already
+  virtual void leave() = 0;  // gives both back, because no tool of this edge runs here for a while
 };
 
 struct ToolRun {
   Command command;                          // its timeout is the deadline, from submit() on
   std::optional<HermeticFiles> hermetic{};  // nullopt: only the tool knows what it reads, so it runs here
-  Admission* admission = nullptr;           // outlives it; nullptr: there is always room
+  Admission* admission = nullptr;           // must outlive this; nullptr: the tool need not wait
 };
 
 class Runner {
@@ -39,14 +39,17 @@ class Runner {
   using Handle = uint64_t;
   virtual ~Runner() = default;
 
-  // Starts it. It waits for room on this machine alone, where the tool runs here.
+  // Starts a tool. If the tool runs on this machine, the runner calls admission->enter() first, in this call
+  // or in the tool's thread.
   virtual Handle submit(ToolRun run) = 0;
-  // Until it has ended and its outputs lie in its folder. Once for each handle. Errors: those of
-  // ProcessRunner::run. Of a cancelled one the result is that of a process that was killed, if not its own.
+  // Waits until the tool has ended and its outputs lie in its folder. Call it once for each handle. Errors:
+  // those of ProcessRunner::run. After a cancel, the result is that of a killed process, or the tool's own if
+  // it was faster.
   virtual Result<ProcessResult> wait(Handle handle) = 0;
-  // Ends it soon; one that has ended is left as it is. From any thread, also while another one waits for it.
+  // Ends a tool soon; does nothing if it has ended. Any thread may call it, also while a second thread waits
+  // for the tool.
   virtual void cancel(Handle handle) = 0;
-  // Whether hermetic tools may run on another machine: then it pays to give a tool all that it reads.
+  // Whether hermetic tools may run on a different machine. Then steppers split compiles into hermetic parts.
   virtual bool may_run_elsewhere() const { return false; }
 };
 

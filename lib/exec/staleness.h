@@ -1,4 +1,4 @@
-// The one judge of whether what is there is still made of what is there.
+// Compares records with the disk. No other code decides whether an output is still up to date.
 #pragma once
 
 #include <map>
@@ -30,13 +30,14 @@ class Staleness {
   Staleness(Path root, FileSystem& files, DigestMemo& digests, Lists& lists)
       : root_(std::move(root)), files_(files), digests_(digests), lists_(lists), names_(root_, files) {}
 
-  // The first thing that has changed, or none. Outputs do not count.
+  // The first difference of the record from `key` and from the inputs on the disk; nullopt: up to date.
+  // Ignores outputs.
   std::optional<Change> find_staleness(const Record& record, const Key& key);
-  // An output is what its record says, by its digest.
+  // The first output whose digest differs from the record.
   std::optional<Change> first_changed_output(const Record& record);
-  // "" for what cannot be read.
+  // The digest of a file; "" if it cannot be read.
   std::string digest(const std::string& path);
-  // This file will be there, whatever is there now.
+  // From now on, takes this digest for the file's, whatever is on the disk: an earlier action will make it.
   void foresee(const FileDigest& file) { known_digests_[file.path] = file.digest; }
 
  private:
@@ -57,10 +58,10 @@ class Staleness {
   FolderNames names_;
   std::map<std::string, std::string> known_digests_;  // by path
   std::map<std::string, std::optional<Change>> known_lists_;
-  std::map<std::string, std::string> known_names_;  // what is present, by the search
+  std::map<std::string, std::string> known_names_;  // the names that exist, by the name of the search list
 };
 
-// nullopt: it is not there.
+// nullopt if the file does not exist.
 std::optional<int64_t> mtime_in_seconds(const Path& file, const FileReader& files);
 // Whether two files have the same time, to the second.
 bool have_same_time(const Path& first, const Path& second, const FileReader& files);

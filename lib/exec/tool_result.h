@@ -1,4 +1,4 @@
-// The result of an action's tools, in the form in which the cache has it.
+// The result of an action's tools, as the cache stores it.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct ToolResult {
   const std::string* find(std::string_view name) const;
 };
 
-// CPU time of the tools that made these outputs; 0: not known.
+// CPU time of the tools that made these outputs; 0: unknown.
 uint64_t milliseconds_of(const CacheEntry& outputs);
 
 // Results by key, in the cache of a build. Without a cache, `find` finds none and `put` does nothing.

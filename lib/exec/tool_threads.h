@@ -1,4 +1,4 @@
-// A thread for each tool that a runner has started, and the handles by which its callers know them.
+// One thread for each tool that a runner has started, and the handles of these tools.
 #pragma once
 
 #include <functional>
@@ -13,13 +13,13 @@ namespace dsbuild {
 
 class ToolThreads {
  public:
-  // What a thread does: a tool, from its start to its end. It ends soon once the token says so.
+  // The work of a thread: runs one tool to its end, and ends soon after a stop request.
   using Work = std::function<Result<ProcessResult>(const std::stop_token& stop)>;
 
   ToolThreads() = default;
   ToolThreads(const ToolThreads&) = delete;
   ToolThreads& operator=(const ToolThreads&) = delete;
-  // Cancels what nobody has waited for, and waits for it.
+  // Cancels the tools that nobody has waited for, and waits for their threads.
   ~ToolThreads();
 
   Runner::Handle start(Work work);
@@ -33,7 +33,7 @@ class ToolThreads {
     std::shared_future<Result<ProcessResult>> result;
   };
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   std::map<Runner::Handle, Running> running_;
   Runner::Handle last_ = 0;
 };
