@@ -1,4 +1,5 @@
-// A command: one file command_<name>.cpp with its row and its function, one word in commands.cpp.
+// The commands of the program. Each is a file command_<name>.cpp with its row and its function, and a word in
+// commands.cpp.
 #pragma once
 
 #include <string>
@@ -24,17 +25,18 @@ struct CommandContext {
   Path data_dir;  // share/dsbuild or the checkout
 };
 
-// A line that a user could type, for --help and the man page.
+// An example command line for --help and the man page.
 struct Example {
   const char* line;
   const char* what;
 };
 
-// What a command takes beside its options.
+// The arguments of a command that are no options.
 struct Operands {
   std::string name, type, help;
-  int most = 0;                           // 0: any number
-  std::vector<std::string> stands_for{};  // options that say the same, and nothing beside an operand
+  int most = 0;  // 0: any number
+  // Options that mean the same as an operand; with an operand they are not used.
+  std::vector<std::string> stands_for{};
 };
 
 struct CommandRow {
@@ -43,60 +45,63 @@ struct CommandRow {
   // The exit code, or the error that main prints.
   Result<int> (*run)(const CommandContext& context) = nullptr;
   std::vector<Example> examples{};  // `dsbuild --help` shows the first (of build two)
-  std::vector<Option> options{};    // its own
-  std::vector<OptionUses> uses{};   // of those in settings/options.h, besides those that all use
+  std::vector<Option> options{};    // options of this command alone
+  // The topics of settings/options.h that it uses, besides those that all use.
+  std::vector<OptionUses> uses{};
   std::optional<Operands> operands{};
   bool hidden = false;
-  bool reads_settings = true;      // variables and config files; no: what is typed alone counts
-  bool reads_project_file = true;  // dsbuild.yaml; no: what it does must not depend on the current folder
+  bool reads_settings = true;  // reads variables and config files; false: only the command line counts
+  // Reads dsbuild.yaml; false: the command must not depend on the current folder.
+  bool reads_project_file = true;
 };
 const std::vector<CommandRow>& commands();
 
-// Results go to stdout; everything for people's eyes only goes to stderr. A stdout that cannot be written is
-// exit 1. All text leaves through these, and text of others may be part of any: what a terminal would obey is
-// made visible (base/text.h), but the colours of `style`; what GitHub's runner would obey is broken up, but
-// where `style` has annotations, whose renderers have done it.
+// These functions write all output. Results go to stdout, messages for people to stderr. If stdout cannot be
+// written, the error is exit 1. A text may contain text from files or tools. So control characters are made
+// visible (base/text.h), except the colours of `style`. Commands for GitHub's runner are broken up, unless
+// `style` has annotations: their renderers have done so already.
 Result<void> print_result(std::string_view text, const Style& style = {});
 void print_message(std::string_view text, const Style& style = {});
-// What a command did, which is no answer: nothing with -q, where errors alone are said.
+// Prints a confirmation of what a command did. Prints nothing with -q, except JSON.
 Result<void> print_done(const Settings& settings, const std::string& json, const std::string& text,
                         const Style& style = {});
-// For programs, byte for byte.
+// Prints a document for programs, byte for byte.
 Result<void> print_document(std::string_view text);
-// The live line of lib/ninja/progress.h, which has made its text visible itself.
+// Prints the live line of lib/ninja/progress.h, which has already made control characters visible.
 void print_drawn(std::string_view line);
-// What a tool said, with its colours.
+// Prints a tool's output to stderr, with its colours.
 void print_tool_output(std::string_view text);
 
-// What the command line, the environment and config files ask for.
+// Makes the request from the command line, the environment and config files.
 Result<Request> load_request(const CommandContext& context);
 
-// 0, or under --strict exit 3 with its message when a selected op was skipped.
+// Returns 0. With --strict, prints a message and returns 3 if a selected op was skipped.
 int strict_exit(const ArchPlan& archs, const Settings& settings, const CommandContext& context);
 
-// What was asked of a bundle and is not so, as errors, where the output is not JSON, which has them itself.
-// 1, or 0 where there is none.
+// Prints the failed checks of a bundle as errors, unless the output is JSON, which has them already. Returns
+// 1, or 0 if no check failed.
 int gate_exit(const Verdict& verdict, bool json, const Style& style);
 
-// Of a command that runs another: what stands behind `--`. Error: exit 2 `bad_option`.
+// The words after `--`, for commands that run a program. Error: exit 2 `bad_option` if there are none, or if
+// there are operands.
 Result<std::vector<std::string>> command_to_run(const CommandLine& line);
-// Where a folder for a while is made: TMPDIR, else /tmp.
+// The folder for temporary folders: TMPDIR, else /tmp.
 Path temporary_parent(const Settings& settings);
 
-// "mypack" of "./mypack/".
+// "./mypack/" -> "mypack".
 std::string name_of_folder(const Path& folder);
 // The bundle that a command's operand names, else --out.
 Path named_bundle(const Settings& settings, const CommandContext& context);
 
-// "op", "pack", "config", "policy", then the answers of --json.
+// The names of all JSON schemas: "op", "pack", "config", "policy", then those of --json outputs.
 std::vector<std::string> schema_names(const CommandContext& context);
 
-// GITHUB_WORKSPACE, else the nearest folder above with .git.
+// The repository: GITHUB_WORKSPACE, else the nearest folder with .git, from the current one upward.
 Repository repository_of_pipeline(const System& system);
-// An error may come before there are settings. `color`: what --color was given.
+// The style for an error, which may come before settings are known. `color`: the value of --color.
 Style error_style(const std::optional<std::string>& color, const Terminal& terminal, const System& system);
 Style style_for(const Settings& settings, const CommandContext& context, bool to_stderr);
-// A line each; "" where the output is JSON, which has them itself, or is to be little.
+// The warnings as lines. "" for JSON output, which has them already, and with -q.
 std::string warnings_text(const std::vector<Warning>& warnings, const Settings& settings,
                           const CommandContext& context);
 void print_warnings(const std::vector<Warning>& warnings, const Settings& settings,

@@ -1,5 +1,5 @@
-// The command line as data. What every command takes is a row in lib/settings/options.cpp, what one command
-// takes stands in that command's row.
+// The parsed command line. Options of all commands are rows in lib/settings/options.cpp; options of one
+// command are in its CommandRow.
 #pragma once
 
 #include <optional>
@@ -13,13 +13,14 @@ namespace dsbuild {
 
 struct CommandLine {
   std::string command = "build";
-  Arguments arguments;                         // options that every command takes
-  std::map<std::string, std::string> options;  // the command's own, by name; of a flag "yes"
+  Arguments arguments;                         // options that are rows in lib/settings/options.cpp
+  std::map<std::string, std::string> options;  // the command's own, by name; a flag has "yes"
   std::vector<std::string> operands;
-  std::vector<std::string> program;   // what stands behind `--` of record, wrap and watch, as it is
-  std::optional<std::string> answer;  // --help and the like: the text to print, nothing else to do
-  std::string as_typed;               // for messages about who holds a lock; without passwords
-  std::vector<std::string> words;     // the same, without the program
+  std::vector<std::string> program;  // the words after `--` of record, wrap and watch, unchanged
+  // For --help and the like: the text to print; nothing else is to be done.
+  std::optional<std::string> answer;
+  std::string as_typed;            // for messages about who holds a lock; without passwords
+  std::vector<std::string> words;  // the same, without the program
 
   bool has(const std::string& option) const { return options.count(option) > 0; }
   std::string value(const std::string& option, const std::string& fallback = "") const {
@@ -30,8 +31,8 @@ struct CommandLine {
 // Errors: exit 2 `bad_option`.
 Result<CommandLine> parse_command_line(int argc, const char* const* argv);
 
-// An operand that names nothing was meant to be something else: a second command, part of a list of --ops or
-// the like, or one of `ops` or the commands, misspelt. nullopt: neither.
+// The error for an operand that names nothing, if it looks like a second command, part of a list (as of
+// --ops), or a misspelt op or command. nullopt: it looks like none of these.
 std::optional<Error> misplaced_operand(const CommandLine& line, const std::string& word,
                                        const std::vector<std::string>& ops);
 

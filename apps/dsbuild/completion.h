@@ -1,4 +1,4 @@
-// What may stand at the cursor of an unfinished command line.
+// Completes an unfinished command line: the words that may stand at the cursor.
 #pragma once
 
 #include <string>
@@ -9,21 +9,21 @@
 namespace dsbuild {
 
 struct Candidate {
-  std::string word;  // the whole value; of `--ops=al` without "--ops="
+  std::string word;  // the whole value, for `--ops=al` without "--ops="
   std::string help;
 };
 
 struct Completion {
   std::vector<Candidate> words;
-  bool folders = false;  // the shell adds its own
+  bool folders = false;  // the shell adds folders
   bool files = false;
 };
 
-// `line`: from the program's name up to the cursor, quoted as a shell does. Never fails: what cannot be
-// known (a broken pack) has no candidates.
+// `line`: from the program's name up to the cursor, quoted for a shell. Never fails: with a broken pack, for
+// example, there are no candidates.
 Completion complete(const std::string& line, const CommandContext& context);
 
-// One candidate a line, a tab before its help; then ":folders" or ":files".
+// One line for each candidate (word, tab, help); then ":folders" or ":files".
 std::string render_completion(const Completion& completion);
 
 }  // namespace dsbuild

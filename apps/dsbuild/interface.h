@@ -1,5 +1,5 @@
-// What the command line offers, as data: read out of the table that parses it (command_line.cpp), for the man
-// page and for completion.
+// The commands and options of the program as data, for help, man page and completion. They come from the
+// parser's own table (command_line.cpp).
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace dsbuild {
 
 // An option, or an operand of a command.
 struct OptionInfo {
-  std::vector<std::string> names;  // "--jobs", "-j"; of an operand the name that help gives it
+  std::vector<std::string> names;  // "--jobs", "-j"; for an operand, its name in the help text
   std::string value;               // "DIR", "auto|always|never"; "" for a flag
   std::string help;
   bool is_on_first_screen = false;
@@ -22,20 +22,20 @@ struct CommandInfo {
   std::string name;
   std::string help;
   std::vector<Example> examples;
-  std::vector<OptionInfo> options;  // beside those of Interface
+  std::vector<OptionInfo> options;  // besides those of Interface
   std::vector<OptionInfo> operands;
-  std::vector<UsedOptions> used;  // of the options of Interface
+  std::vector<UsedOptions> used;  // the options of Interface that it uses
 };
 
 struct Interface {
   std::string help;
-  std::vector<OptionInfo> options;  // every command takes them
+  std::vector<OptionInfo> options;  // rows of lib/settings/options.cpp
   std::vector<CommandInfo> commands;
 };
 
 Interface command_line_interface();
 
-// "Archs: 8.0, 80, …", for the man page; the exit codes, which come last, for --help too.
+// Sections of the man page, such as "Archs: 8.0, 80, …". The last one, the exit codes, is also in --help.
 struct Note {
   const char* title;
   const char* text;
@@ -46,12 +46,12 @@ const std::vector<Note>& notes();
 std::string render_used_options(const std::vector<UsedOptions>& used);
 std::string introduction_of(const UsedOptions& used);  // "With --load also:"
 
-// Aligned, one a line, for --help.
+// One line for each example, aligned, for --help.
 std::string render_examples(const std::vector<Example>& examples);
-// `dsbuild --help`: 80 columns, and no more lines than a screen has.
+// The text of `dsbuild --help`: 80 columns, and no more lines than a screen has.
 std::string render_first_screen(const Interface& interface);
 
-// The page dsbuild(1), in roff.
+// The man page dsbuild(1), in roff.
 std::string render_man_page(const Interface& interface);
 
 }  // namespace dsbuild

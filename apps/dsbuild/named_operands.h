@@ -1,4 +1,4 @@
-// What the operands of build, plan and cache name: `dsbuild ./mypack scale`.
+// Interprets the operands of build, plan and cache, as in `dsbuild ./mypack scale`.
 #pragma once
 
 #include "command.h"
@@ -11,8 +11,8 @@ struct NamedOperands {
   std::string ops;      // as --ops takes it; "": none is named
 };
 
-// Operands are a pack or a project, and ops of it. Errors, exit 2: `bad_option`, where one names nothing, or
-// could be two things; those of load_registry.
+// Operands are a pack or a project, and ops of it. Errors: exit 2 `bad_option` if an operand names nothing or
+// is ambiguous; those of load_registry.
 Result<NamedOperands> named_operands(const CommandContext& context);
 
 }  // namespace dsbuild

@@ -1,5 +1,5 @@
-// The build that comes after a command, as its "next:" line says it: with the options that the user gave, and
-// without taking away what is in a bundle already.
+// The build command in a command's "next:" line. It repeats the user's options, and removes no op from an
+// existing bundle.
 #pragma once
 
 #include "command.h"
@@ -11,7 +11,7 @@ namespace dsbuild {
 
 std::string build_and_test(const NewOp& made, const Settings& settings, const System& system);
 std::string build_of_project(const WrittenProject& written, const Settings& settings, const System& system);
-// One for each pack; `file`: where the workload is.
+// One command for each pack. `file`: the path of the workload.
 std::vector<std::string> builds_of_workload(const Workload& workload, const std::string& file,
                                             const Settings& settings, const System& system);
 

@@ -1,5 +1,5 @@
-// Which options a command uses. A topic of settings/options.h is used where the command's row names it; an
-// option that was typed where it is not used is an error, for it would be passed over in silence.
+// Finds out which options a command uses. A command uses the topics of settings/options.h that its row names.
+// An option outside these topics is an error, because it must not be ignored silently.
 #pragma once
 
 #include <set>
@@ -14,19 +14,19 @@ namespace dsbuild {
 struct CommandLine;
 struct CommandRow;
 
-// A command may use more, or less, by how it is called.
+// Topics that a command uses if it is called in a certain way.
 struct OptionUses {
-  std::string when;  // an option, or the first operand: "--load", "push"; "": none of the others
+  std::string when;  // an option or the first operand: "--load", "push"; "": no other row matches
   std::vector<Topic> topics;
 };
 
-// Sets for rows.
+// Sets of topics for rows.
 std::vector<Topic> topics_of_build();
-std::vector<Topic> topics_of_plan();  // what a plan is made of
+std::vector<Topic> topics_of_plan();  // options that a plan depends on
 std::vector<Topic> operator+(std::vector<Topic> topics, const std::vector<Topic>& more);
 std::vector<Topic> operator-(std::vector<Topic> topics, const std::vector<Topic>& fewer);
 
-// What was typed behind a command's name.
+// The words that the user typed after a command's name.
 struct Chosen {
   std::set<std::string> options;  // by name
   std::string operand;            // the first; "": none
@@ -35,8 +35,8 @@ bool is_used(const Option& option, const CommandRow& row, const Chosen& chosen);
 
 struct UsedOptions {
   std::string when;                // "", "--load"
-  bool adds = false;               // to those of ""; else it has its own alone
-  std::vector<std::string> names;  // where it adds, those that come to them
+  bool adds = false;               // in addition to those of ""; false: in place of them
+  std::vector<std::string> names;  // if it adds, only the additional ones
 };
 std::vector<UsedOptions> used_options(const CommandRow& row);
 

@@ -1,4 +1,4 @@
-// A project with a setup.py as a pack: what `new --from` and `build DIR` share.
+// Makes a pack of a project with a setup.py, for `new --from` and `build DIR`.
 #pragma once
 
 #include "command.h"
@@ -6,21 +6,23 @@
 
 namespace dsbuild {
 
-// Says that the project's code is run, where it is, and what of it is not in the pack; as write_project.
+// Calls write_project. Prints that the project's code will run if it does, and what the pack lacks of the
+// project. Errors: those of write_project.
 Result<WrittenProject> pack_of_project(const NamedProject& project, const Path& pack_folder,
                                        const Settings& settings, const CommandContext& context);
 
-// Of the commands that take a project's folder.
+// The operand and the option of commands that take a project's folder.
 Operands project_operand(const std::string& verb);
 Option extensions_option();
 
-// `build DIR`, `plan DIR`: the command line as if the pack of that folder, made beside the build folder where
-// it has none, had been named. The archs are those of the project's flags where none are asked for. Errors:
-// exit 2 `bad_option`, and those of pack_of_project.
+// For `build DIR` and `plan DIR`: returns the command line with --pack and --ops set for that folder. If the
+// folder has no pack, makes one next to the build folder. Without requested archs, takes those of the
+// project's flags. Errors: exit 2 `bad_option`; exit 1 `bad_project` if a module would not be complete; those
+// of pack_of_project.
 Result<CommandLine> line_for_project(const CommandContext& context);
 
-// `build --inplace`: each module of the bundle into the sources, where Python finds it beside its package.
-// Their paths.
+// For `build --inplace`: copies each module of the bundle to the place in the sources where Python finds it.
+// Returns the new paths.
 Result<std::vector<std::string>> put_in_place(const Path& bundle, const Settings& settings, System& system);
 
 }  // namespace dsbuild

@@ -8,8 +8,8 @@ namespace dsbuild {
 
 Option sarif_option(std::string help);
 
-// Runs the command. Whatever comes of it, what it said is written to the file of --sarif; without the option
-// `log` is nullptr.
+// Runs the command and writes its messages to the file of --sarif, whether it succeeds or fails. Without the
+// option, `log` is nullptr.
 Result<int> run_with_sarif(const CommandContext& context,
                            const std::function<Result<int>(SarifLog* log)>& run);
 

@@ -1,4 +1,4 @@
-// What a build tells on its way, for people or as JSON lines.
+// Prints the progress of a build, as text or as JSON lines.
 #pragma once
 
 #include <optional>
@@ -28,13 +28,13 @@ class ShownEvents : public Events {
   void on_note(const std::string& line) override;
   void on_message(const std::string& line) override;
 
-  // Gets what is told, too, where it is not nullptr.
+  // From now on, also adds messages to this log; nullptr: to none.
   void write_down_in(SarifLog* log) { log_ = log; }
 
   std::string text_of(const ToolDiagnostic& told) const;
-  // The plan and its warnings, as they were shown to people.
+  // The text of the plan and its warnings, as it was printed.
   const std::string& shown_plan() const { return shown_plan_; }
-  // What became of a run that did not come to its end, and what failed in it.
+  // The state of the ops after a run that failed or was interrupted, and the failures.
   const UnfinishedRun& left() const { return left_; }
   const std::vector<EdgeFailure>& failures() const { return failures_; }
 
@@ -51,7 +51,7 @@ class ShownEvents : public Events {
   std::vector<EdgeFailure> failures_;
 };
 
-// Builds, with the cache and the service that the settings name.
+// Builds with the shared cache and the execution service that the settings name.
 Result<Built> build_shared(Request request, Events& events, Limits limits, const CommandContext& context);
 
 std::string wall_clock();  // "12:03:04"

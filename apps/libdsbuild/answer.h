@@ -1,4 +1,4 @@
-// What the program answers, as the values of the C interface.
+// Converts the program's answer to the structs of the C interface.
 #pragma once
 
 #include <deque>
@@ -12,7 +12,7 @@
 
 namespace dsbuild {
 
-// A dsbuild_op with all that it points to.
+// A dsbuild_op that owns everything that it points to.
 class OwnedOp {
  public:
   OwnedOp() = default;
@@ -31,11 +31,11 @@ class OwnedOp {
   std::vector<const dsbuild_coverage*> row_list_;
 };
 
-// The op, or the error that the program says. Errors besides: `program_failed`, where it is no answer: exit
-// 70, or 128 + n where a signal ended it.
+// The op in the program's answer. Errors: the program's own; `program_failed` if its output is no answer,
+// with exit 70, or 128 + n if signal n ended it.
 Result<std::unique_ptr<OwnedOp>> read_answer(const ProgramAnswer& answer, const std::string& program);
 
-// A dsbuild_error of its own, for dsbuild_free_error.
+// A new dsbuild_error, which dsbuild_free_error frees.
 dsbuild_error* make_c_error(const Error& error);
 void free_c_error(dsbuild_error* error);
 

@@ -1,16 +1,17 @@
-// What keeps descriptors of the calling process out of a program that it starts.
+// Keeps the calling process's file descriptors out of a program that it starts.
 #pragma once
 
 #include <spawn.h>
 
 namespace dsbuild {
 
-// posix_spawn_file_actions_addclosefrom_np: glibc 2.34 and newer have it; nullptr where it is older.
+// posix_spawn_file_actions_addclosefrom_np of glibc 2.34 and newer; nullptr if glibc is older.
 using CloseFrom = int(posix_spawn_file_actions_t*, int);
 CloseFrom* find_closefrom();
 
-// The program gets none but the standard descriptors. Without `closefrom` those are named that are open now:
-// one that another thread opens before the start, and does not mark close-on-exec, is then the program's too.
+// Closes all descriptors in the new program except the standard ones. With `closefrom` nullptr, it closes
+// those that are open now. Then the program inherits a descriptor that a second thread opens before the start
+// without close-on-exec.
 void close_others(posix_spawn_file_actions_t& actions, CloseFrom* closefrom);
 
 }  // namespace dsbuild

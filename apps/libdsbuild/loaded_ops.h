@@ -1,4 +1,4 @@
-// The ops that this process has loaded, and those that it is loading.
+// The ops that this process has loaded or is loading.
 #pragma once
 
 #include <atomic>
@@ -11,18 +11,18 @@
 namespace dsbuild {
 
 struct LoadedEntry {
-  std::string key;  // the words it was asked for with
+  std::string key;  // the arguments of the call that loaded it
   std::unique_ptr<OwnedOp> op;
-  std::atomic<void*> handle{nullptr};  // of dlopen, where it was opened
+  std::atomic<void*> handle{nullptr};  // of dlopen, if it was opened
   LoadedEntry* next = nullptr;
 };
 
-// What was loaded for these words; nullptr: nothing yet. Takes no lock, so that it also works in a process
-// that was forked at any moment.
+// The op that was loaded for this key; nullptr: none yet. Takes no lock, so it also works in a process that
+// was forked at any moment.
 LoadedEntry* find_loaded(const std::string& key);
 
-// What was loaded for these words, else what `load` makes of them. Threads that ask for the same wait for one
-// another; where the first fails, the next tries. A failure is not remembered.
+// The op that was loaded for this key; else calls `load`. If several threads ask for one key, one loads and
+// the others wait; if it fails, the next one tries. A failure is not remembered.
 Result<LoadedEntry*> find_or_load(const std::string& key,
                                   const std::function<Result<std::unique_ptr<OwnedOp>>()>& load);
 

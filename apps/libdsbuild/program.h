@@ -1,4 +1,4 @@
-// The program dsbuild: where it is, and one run of it that leaves no trace in this process.
+// Finds the program dsbuild and runs it, without a change to this process.
 #pragma once
 
 #include <functional>
@@ -16,18 +16,20 @@ Result<std::string> find_dsbuild(const char* named);
 struct ProgramRun {
   std::string program;
   std::vector<std::string> arguments;
-  std::function<void(const char*)> on_message;  // gets the lines of its stderr; empty: that is ours
+  // Gets the lines of its stderr; empty: it writes to our stderr.
+  std::function<void(const char*)> on_message;
 };
 
 struct ProgramAnswer {
-  std::string out;               // its stdout
-  std::optional<int> exit_code;  // 128 + n: killed by signal n; nullopt: somebody else waited for it
+  std::string out;  // its stdout
+  // 128 + n: killed by signal n; nullopt: other code in this process waited for it.
+  std::optional<int> exit_code;
 };
 
-// Starts the program with our environment and folder, /dev/null as stdin and no other descriptors of ours,
-// and waits for its end. Signals are as after a login, but for SIGHUP, SIGINT and SIGQUIT that are ignored
-// here (nohup, a job in the background), which it ignores too. It is of our process group: Ctrl-C reaches it.
-// Errors: exit 3 `cannot_start`.
+// Starts the program in our environment and folder, and waits for its end. Its stdin is /dev/null, and it
+// inherits no other descriptor of ours. Its signals have their defaults, except that it ignores SIGHUP,
+// SIGINT and SIGQUIT if we ignore them (nohup, a background job). It is in our process group, so Ctrl-C
+// reaches it. Errors: exit 3 `cannot_start`.
 Result<ProgramAnswer> run_program(const ProgramRun& run);
 
 }  // namespace dsbuild
