@@ -16,10 +16,9 @@ namespace dsbuild {
 // Names a result in the cache.
 struct ResultKey {
   std::string digest;  // of the result's key
-  std::string
-      // The list of archs in this action's symbols, if the cache has the outputs with common symbols instead
-      // (nvcc/arch_tagged_symbols.h). "": the outputs are those in the cache.
-      arch_list;
+  // The list of archs in this action's symbols, if the cache has the outputs with common symbols instead
+  // (nvcc/arch_tagged_symbols.h). "": the outputs are those in the cache.
+  std::string arch_list;
   bool empty() const { return digest.empty(); }
   bool operator==(const ResultKey&) const = default;
 };

@@ -10,8 +10,8 @@ namespace dsbuild {
 // The files that tools read, by their names in depfiles.
 struct FilesRead {
   std::vector<std::string> files;
-  std::vector<std::string>
-      command;  // its -I and the like name the folders that are searched; empty: no folder is searched
+  // Its -I and the like name the folders that are searched; empty: no folder is searched.
+  std::vector<std::string> command;
   bool by_silent_assembler = false;  // an assembler ran without listing the files that it read
 };
 
