@@ -1,4 +1,4 @@
-// Flags of nvcc and gcc in clang's words.
+// Translates flags of nvcc and gcc to clang's.
 #pragma once
 
 #include <string>
@@ -6,9 +6,8 @@
 
 namespace dsbuild {
 
-// Leaves out flags that clang lacks, and renames those that it calls otherwise (the table in
-// clang_flags.cpp). Flags that nvcc passes on to the host compiler stand for themselves. All others stay as
-// they are.
+// Removes flags that clang lacks, and renames those that have a different name in clang (table in
+// clang_flags.cpp). Unwraps flags that nvcc passes on to the host compiler. All others stay.
 std::vector<std::string> clang_flags(const std::vector<std::string>& flags);
 
 }  // namespace dsbuild

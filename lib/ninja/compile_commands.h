@@ -1,6 +1,6 @@
 // BuildPlan -> compile_commands.json, for clangd, clang-tidy and the like
 // (https://clang.llvm.org/docs/JSONCompilationDatabase.html): the plain command of each source, with the
-// paths under which a user edits. Those of CUDA files are clang's spelling of nvcc's (clang_flags.h). Pure.
+// user's own paths. For CUDA files, nvcc's flags are translated to clang's (clang_flags.h). Pure.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace dsbuild {
 
 struct CompileCommandsInput {
   const BuildPlan& plan;
-  const std::vector<SlicedCommand>& sliced;  // those that slices of the plan stand for
+  const std::vector<SlicedCommand>& sliced;  // the whole commands that slices of the plan replace
   Path folder;                               // of the build; absolute
   Path cuda_home;                            // "" : there is no CUDA file
 };

@@ -20,12 +20,12 @@ struct Ninja {
   Path program;
   Version version;
 };
-// $DSBUILD_NINJA and no other, where that is set; else the one next to this program (as pip installs both),
-// <cache>/ninja/*/bin/ninja, then ninja on PATH; >= 1.11. Exit 3 `no_ninja`.
+// Finds Ninja >= 1.11. If DSBUILD_NINJA is set, only that program counts. Else: the ninja next to this
+// program (pip installs both there), <cache>/ninja/*/bin/ninja, then ninja on PATH. Error: exit 3 `no_ninja`.
 Result<Ninja> find_ninja(const Settings& settings, System& system, FactStore& facts);
 
-// An edge has ended before all of what it printed is known: `finished` or `failed` follows, at the latest
-// when the next one starts.
+// `ended` comes before the edge's whole output is known. `finished` or `failed` follows, at the latest when
+// the next edge starts.
 enum class EdgeEventKind { started, ended, finished, failed };
 struct EdgeEvent {
   EdgeEventKind kind = EdgeEventKind::started;
@@ -34,7 +34,7 @@ struct EdgeEvent {
   int finished = 0, total = 0;
   std::string output;   // finished, failed: what the tools printed
   std::string command;  // failed: the command line
-  std::string reason;   // why it runs, in words (lib/exec/staleness.h); "": nobody has said
+  std::string reason;   // why it runs, in words (lib/exec/staleness.h); "": unknown
 };
 
 struct FinishedEdge {
@@ -48,12 +48,12 @@ struct FinishedEdge {
 struct RunResult {
   int exit_code = 0;                   // Ninja's; 128 + n when interrupted by signal n
   std::vector<FinishedEdge> finished;  // in the order they ended
-  std::string trouble;                 // Ninja's own complaint when no edge failed
-  std::string stopped;                 // why Ninja itself ended early; "" too when it was killed
+  std::string trouble;                 // Ninja's own error message if no edge failed
+  std::string stopped;                 // why Ninja itself ended early; also "" if it was killed
 };
 
-// Ninja's output (with our NINJA_STATUS, on a terminal) -> events. Fed with pieces of any size; `clock` gives
-// seconds. The plan must outlive it.
+// Parses Ninja's output (with dsbuild's NINJA_STATUS, on a terminal) into events. feed() takes pieces of any
+// size; `clock` returns seconds. The plan must outlive this object.
 class NinjaOutputParser {
  public:
   NinjaOutputParser(const BuildPlan& plan, std::function<void(const EdgeEvent&)> on_event,
@@ -89,7 +89,7 @@ struct NinjaRun {
   Environment environment;  // of every edge
   int lock_descriptor = -1;
   std::function<void(const EdgeEvent&)> on_event;
-  std::function<bool()> on_tick;  // false: it is to end
+  std::function<bool()> on_tick;  // false: Ninja shall end
   std::function<double()> clock;  // seconds
 };
 Result<RunResult> run_ninja(const NinjaRun& run, System& system);

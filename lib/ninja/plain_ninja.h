@@ -1,5 +1,5 @@
-// BuildPlan -> a build.ninja of the compilers' own commands, for other tools: no dsbuild runs in it, so
-// nothing is sliced, kept, verified or noted but what depfiles say. Pure.
+// BuildPlan -> a build.ninja with the compilers' own commands, for other tools. It starts no dsbuild, so it
+// has no slices, no cache, no verification and no records; only depfiles tell dependencies. Pure.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace dsbuild {
 
-// Runs in any folder with the plan's links (`pack`, `roots/cuda`); its head says the commands for that.
-// `commands`: those that slices of the plan stand for. Errors: those of render_ninja.
+// The file works in any folder with the plan's links (`pack`, `roots/cuda`); its first lines have the
+// commands that make these. `commands`: the whole commands that slices of the plan replace. Errors: those of
+// render_ninja.
 Result<std::string> render_plain_ninja(const BuildPlan& plan, const std::vector<SlicedCommand>& commands);
 
 }  // namespace dsbuild

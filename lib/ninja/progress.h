@@ -1,5 +1,6 @@
-// What the user sees while edges run. On a terminal one live line; elsewhere one timestamped line per
-// finished edge, no carriage returns, and a heartbeat for an edge that runs longer than 30 s.
+// Shows progress while edges run. On a terminal, it draws one live line. Elsewhere, it prints a line with the
+// time for each finished edge, without carriage returns, and a heartbeat for an edge that runs longer than 30
+// s.
 #pragma once
 
 #include <functional>
@@ -16,11 +17,11 @@ class Progress {
   struct Options {
     bool live = false;  // stderr is a terminal and nothing asked for quiet
     bool quiet = false;
-    bool reasons = false;  // says of each edge why it ran; not on a live line
+    bool reasons = false;  // prints why each edge ran; not on a live line
     int columns = 80;      // of the live line
     double heartbeat_seconds = 30;
   };
-  // `estimate`: of the run, which is told of each event first.
+  // `estimate`: of this run. It receives each event before this object does.
   Progress(Options options, RunEstimate& estimate, std::function<void(std::string_view)> write,
            std::function<double()> clock, std::function<std::string()> wall_clock);
   void on_event(const EdgeEvent& event);

@@ -1,5 +1,5 @@
-// argv -> text. The only place where a word is quoted for Ninja or the shell.
-// Source: Ninja manual, "Lexical syntax" ($-escapes) and "variables in/out"; POSIX sh quoting.
+// Quotes words for Ninja and the shell; no other code does. Source: Ninja manual, "Lexical syntax"
+// ($-escapes) and "variables in/out"; POSIX sh quoting.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace dsbuild {
 
-// "" if every Ninja >= 1.11 can carry the word in a command, else what is in the way ("a line break"). A path
-// in a build line cannot hold '|' either: Ninja has no escape for it.
+// "" if a command in a file for Ninja >= 1.11 can contain the word, else the reason ("a line break"). A path
+// in a build line cannot contain '|' either, because Ninja has no escape for it.
 std::string ninja_refusal(std::string_view word);
 std::string ninja_path_refusal(std::string_view path);
 // A path in a build line: `$`, blank and ':' escaped.

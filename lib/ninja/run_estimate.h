@@ -1,7 +1,7 @@
-// How long a run of a graph goes on: the edges that are left are played through as Ninja would start them, by
-// what they took before or what is guessed of them, corrected by what those of this run took. What it says
-// goes down as time passes. It goes up in a step where the run turns out to be longer, and no further until
-// the run is longer than that, too.
+// Estimates the remaining time of a graph's run. It simulates the remaining edges with their times in earlier
+// builds or with guesses, and corrects these by the times of this run's edges. The estimate counts down as
+// time passes. If the run turns out to be longer, the estimate rises once in a step, and again only if the
+// run exceeds that step, too.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ struct ExpectedEdge {
 
 // How long a run of a graph is expected to take.
 struct ExpectedRun {
-  std::vector<ExpectedEdge> edges;  // those that are due, in the plan's order
+  std::vector<ExpectedEdge> edges;  // edges that will run, in the plan's order
   int jobs = 1;
   ByteCount memory_bytes = ~ByteCount{0};
 };
@@ -32,43 +32,43 @@ struct ExpectedRun {
 class RunEstimate {
  public:
   struct Announcement {
-    double seconds = 0;       // when, since the run began
-    double seconds_left = 0;  // what was said
+    double seconds = 0;       // time of the announcement, since the run began
+    double seconds_left = 0;  // the announced time
   };
-  // `waited`: how long the edge of this output has waited for memory, which is no work.
+  // `waited`: returns how long the edge with this output has waited for memory; this does not count as work.
   RunEstimate(const ExpectedRun& expected, std::function<double()> clock,
               std::function<double(const std::string&)> waited);
   void on_event(const EdgeEvent& event);
-  // Once a second at most it is thought over; nullopt: nothing is known of the edges.
+  // Computes a new estimate at most once a second; nullopt: nothing is known about the edges.
   std::optional<double> seconds_left();
-  // Of the whole run's time, 0 to 99; it never goes back.
+  // The elapsed part of the run's expected time, 0 to 99; never decreases.
   int percent();
-  // All that was said, thinned out where that is much.
+  // All announcements; a subset of them if there are many.
   const std::vector<Announcement>& said() const { return said_; }
 
  private:
-  // Of edges that are alike, and whose guesses are wrong alike.
+  // Sums over similar edges, whose estimates have similar errors.
   struct Tally {
-    double expected = 0;         // seconds, of all of them
-    double known = 0, took = 0;  // of those that this run shows: expected, taken
+    double expected = 0;         // expected seconds of all edges
+    double known = 0, took = 0;  // of edges whose time this run shows: expected and actual seconds
     int edges = 0;
-    // How much longer they take than was expected; `before` stands for it while little is known.
+    // The ratio of actual to expected time; close to `before` while little is known.
     double factor(double before) const;
   };
   struct Part {
     ExpectedEdge expected{};
     EdgeLeft::State state = EdgeLeft::State::waits;
     double begin = 0;
-    std::string population{};  // all that is measured, or all that is guessed
-    std::string group{};       // of these, edges of its kind
-    std::string sisters{};     // slices of its source; "": it is no slice
+    std::string population{};  // all measured edges, or all guessed ones
+    std::string group{};       // edges of its kind in the population
+    std::string sisters{};     // the slices of its source; "": it is no slice
   };
 
   void think(double now);
   void note(const Announcement& said);
   static void count(const Part& part, double took, std::map<std::string, Tally>& tallies);
   void count_overdue(std::map<std::string, Tally>& tallies) const;
-  const Tally* sisters_of(const Part& part) const;  // where they say more than a guess does
+  const Tally* sisters_of(const Part& part) const;  // nullptr if a guess is better
   double worked(const Part& part) const;
   double seconds_of(const Part& part, const std::map<std::string, Tally>& tallies) const;
   EdgeLeft left_of(const Part& part, const std::map<std::string, Tally>& tallies) const;

@@ -1,5 +1,5 @@
-// Which op gets which targets, and how they are written: the intersection shared by all CUDA ops, extras only
-// where an op needs more (docs/internals/architecture.md, "The algorithm"). Pure.
+// Decides the targets of each op: the shared set of all CUDA ops, and extras for ops that need more
+// (docs/internals/architecture.md, "The algorithm"). Pure.
 #pragma once
 
 #include <map>
@@ -35,15 +35,15 @@ struct PlannedOp {
   std::string name;
   OpStatus status = OpStatus::off;
   Wanted wanted = Wanted::off;
-  std::string reason;                    // why skipped, off, or built unasked ("needed by async_io"); else ""
-  ArchSet archs;                         // final set: the union of its sources'
-  ArchSet extra;                         // archs minus shared
-  std::vector<PlanDrop> dropped;         // canonical order
-  std::map<Target, Target> specialised;  // built -> asked for
-  bool lost_only_ptx = false;            // request had PTX, the op's set has none
-  bool uses_cpu_level = false;           // a source is compiled for the level of --cpu-baseline
-  std::vector<PlannedSource> sources;    // those that are built
-  std::vector<std::string> left_out;     // sources with nothing left, by id
+  std::string reason;  // why skipped, off, or built without a request ("needed by async_io"); else ""
+  ArchSet archs;       // final set: the union of its sources'
+  ArchSet extra;       // archs minus shared
+  std::vector<PlanDrop> dropped;          // canonical order
+  std::map<Target, Target> specialised;   // target that is built -> requested target
+  bool lost_only_ptx = false;             // request had PTX, the op's set has none
+  bool uses_cpu_level = false;            // a source is compiled for the level of --cpu-baseline
+  std::vector<PlannedSource> sources;     // sources that are built
+  std::vector<std::string> left_out;      // ids of sources without a remaining target
   std::vector<std::string> features_off;  // OpBuilder::features_off
   bool operator==(const PlannedOp&) const = default;
 };
@@ -68,23 +68,22 @@ struct ArchPlanInput {
   std::string cpu;      // "x86_64"
 };
 
-// The plan of the ops that can be built; the others are skipped, with their reasons.
+// Plans the ops that can be built, and skips the others with their reasons. Never fails.
 ArchPlan draft_archs(const ArchPlanInput& input);
-// One CUDA op with the targets that filters, toolkit and sources leave of the request. It need not be
-// selected, nor have its requirements met. Without a toolkit no target is dropped for lack of one.
+// Plans one CUDA op: the requested targets that pass the filters, the toolkit and the sources. The op need
+// not be selected or meet its requirements. Without a toolkit, the toolkit's limits drop no target.
 PlannedOp draft_op(const ArchPlanInput& input, const OpBuilder& builder);
 
-// The draft, where it is what was asked for. Errors, exit 3: `op_has_no_arch`, `op_not_compatible` and
-// `faulty_source` (asked for by name), `nothing_to_build`, `no_cuda_op` (an explicit arch request of which no
-// CUDA op could be built), `disjoint_archs` (without
-// --allow-disjoint-archs).
+// Returns the draft if it satisfies the request. Errors, exit 3: `op_has_no_arch`, `op_not_compatible` and
+// `faulty_source` (ops requested by name), `nothing_to_build`, `no_cuda_op` (archs were requested, and no
+// CUDA op can be built), `disjoint_archs` (without --allow-disjoint-archs).
 Result<ArchPlan> plan_archs(const ArchPlanInput& input);
 
-// What the selected ops keep of a request: the union of their filtered sets (for choose_toolkit).
+// The requested targets that any selected op uses: the union of their filtered sets (for choose_toolkit).
 ArchSet kept_targets(const Settings& settings, const Registry& registry, const SelectedOps& selected,
                      const ArchSet& requested);
 
-// The shared set for op sets: for each vendor the intersection of those that have targets of it.
+// The shared set: for each vendor, the intersection of the sets that have targets of this vendor.
 ArchSet shared_archs(const std::vector<ArchSet>& op_sets);
 
 }  // namespace dsbuild

@@ -1,5 +1,5 @@
-// Compares the objects made from slices with those that nvcc makes of the same files. The graph of this runs
-// after the build's, in the same folder.
+// Compares the objects made from slices with those that nvcc makes of the same files. This graph runs after
+// the build's, in the same folder.
 #pragma once
 
 #include "plan/slice_edges.h"

@@ -1,13 +1,13 @@
-// What edges of the graph do. A new kind is one row.
+// The kinds of edges. A new kind is one row.
 #pragma once
 
 #include <vector>
 
 namespace dsbuild {
 
-// cuda_link: the device code of all that an op with -rdc=true has. hipify: an op's CUDA sources as HIP.
-// hip_compile: all of a HIP source, or its host code; hip_slice: its code for one target; hip_bundle: the
-// object of those. sycl_compile: a source of SYCL's; sycl_link: the device code of all that an op has.
+// cuda_link: links the device code of an op with -rdc=true. hipify: translates an op's CUDA sources to HIP.
+// hip_compile: compiles a HIP source, or its host code; hip_slice: compiles it for one target; hip_bundle:
+// makes one object of the slices. sycl_compile: compiles a SYCL source; sycl_link: links an op's device code.
 enum class EdgeKind {
   cuda_compile,
   cuda_slice,
@@ -24,15 +24,15 @@ enum class EdgeKind {
   comparison
 };
 
-// How dsbuild runs an edge, and so which words its action has. compile: a source to an object; link: objects,
-// listed in a file, to one; slice: one of nvcc's own steps.
+// How dsbuild runs an edge; it decides the words of its action. compile: a source to an object. link: links
+// objects, which are listed in a file. slice: one of nvcc's own steps.
 enum class EdgeForm { compile, slice, bundle, hipify, link, verify, comparison };
 
 struct EdgeKindRow {
   EdgeKind kind;
   const char* word;  // "cuda_slice": its rule in build.ninja
-  const char* verb;  // "compile": for who watches
-  const char* tool;  // that it runs, one of k_nvcc_tool … (base/build_layout.h); "": none
+  const char* verb;  // "compile": in the progress
+  const char* tool;  // the tool that it runs, one of k_nvcc_tool … (base/build_layout.h); "": none
   EdgeForm form;
 };
 

@@ -1,4 +1,5 @@
-// What a build will take: its edges played through on so many jobs within so much memory. Pure.
+// Forecasts the time and memory of a build: simulates its edges with a number of jobs and a memory limit.
+// Pure.
 #pragma once
 
 #include "plan/build_plan.h"
@@ -7,13 +8,14 @@ namespace dsbuild {
 
 struct Forecast {
   double seconds = 0;
-  // Where some edges are guessed: these may take half as long, or three times.
+  // The range of seconds: edges without a measured time may take half as long, or three times as long.
   double least_seconds = 0, most_seconds = 0;
-  ByteCount memory_bytes = 0;   // at most, of all edges that run at once
-  ByteCount written_bytes = 0;  // 0 where not all edges are known
+  ByteCount memory_bytes = 0;   // the largest sum over all edges that run at once
+  ByteCount written_bytes = 0;  // 0 if not all edges are known
   size_t edges = 0;             // that would run
-  size_t measured = 0;          // of these, those that ran on this machine before; the others are guessed
-  bool from_nothing = false;    // of a build from nothing, where it is not known what is up to date
+  size_t measured = 0;          // edges that ran on this machine before; the others are estimated
+  // The forecast is for a build from nothing, because it is unknown what is up to date.
+  bool from_nothing = false;
   bool operator==(const Forecast&) const = default;
 };
 
@@ -25,8 +27,8 @@ struct ForecastInput {
   ByteCount memory_bytes = 0;  // that edges may use together
 };
 
-// Of the edges whose outputs are named. An edge starts when the edges that make its inputs have ended, the
-// longest first, as they stand in the plan.
+// Forecasts the edges with these outputs. An edge starts when the edges that make its inputs have ended;
+// ready edges start in the plan's order.
 Forecast forecast_build(const ForecastInput& input, const std::set<std::string>& outputs);
 
 }  // namespace dsbuild

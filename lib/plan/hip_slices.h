@@ -1,5 +1,5 @@
-// Clang's own steps for HIP: each whole compile becomes a slice for each target, the host's code, and the
-// object of the images that the host's refers to. One target more is one slice more.
+// Splits HIP compiles into clang's own steps: a slice for each target, the host code, and an object with the
+// images, to which the host code refers. One more target is one more slice.
 #pragma once
 
 #include "plan/slice_edges.h"

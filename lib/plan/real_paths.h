@@ -1,4 +1,4 @@
-// Words of a plan's commands as whoever is not in the build folder names their files.
+// Translates the file names in a plan's commands to real paths, for use outside the build folder.
 #pragma once
 
 #include <string>

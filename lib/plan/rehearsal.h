@@ -1,5 +1,5 @@
-// Edges of a graph played through as Ninja and the gate would start them: on so many jobs, within so much
-// memory, an edge when those that make its inputs have ended, the first of the plan first. Pure.
+// Simulates how Ninja and the memory gate run the edges of a graph, with a number of jobs and a memory limit.
+// An edge starts when the edges that make its inputs have ended; ready edges start in the plan's order. Pure.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ struct RehearsedEdge {
   ByteCount peak_bytes = 0;
 };
 
-// Of an edge in a run that has begun, what it still takes.
+// The remaining time of an edge in a run that has begun.
 struct EdgeLeft {
   enum class State { waits, runs, ended } state = State::waits;
   double seconds = 0;
@@ -29,7 +29,7 @@ class Rehearsal {
   Rehearsal(std::vector<RehearsedEdge> edges, int jobs, ByteCount memory_bytes);
   struct Result {
     double seconds = 0;
-    ByteCount memory_bytes = 0;  // at most, of all that ran at once
+    ByteCount memory_bytes = 0;  // the largest sum over all edges that ran at once
   };
   Result from_nothing() const;
   // `left`: one for each edge.
@@ -44,7 +44,7 @@ class Rehearsal {
   const int jobs_;
   const ByteCount memory_bytes_;
   std::map<std::string, size_t> maker_;
-  std::vector<std::vector<size_t>> users_;   // by the place of the edge whose outputs they use
+  std::vector<std::vector<size_t>> users_;   // by the index of the edge whose outputs they use
   std::vector<std::vector<size_t>> makers_;  // of an edge's inputs
 };
 

@@ -1,7 +1,8 @@
 // The sliced backend: each whole nvcc command becomes edges of its parts, so that the architecture is the
 // unit of work. front (preprocessor and cudafe++) → host ← the stub of one arch; one slice for each virtual
 // arch (preprocessor, cicc, ptxas) → fatbin; the library links the host's object and the images'. All chains
-// are of one length: Ninja starts those of more edges first, and no part of a long file must wait for it.
+// have equal length, because Ninja starts longer chains first, and parts of a long file must not wait for
+// these.
 #pragma once
 
 #include <functional>
@@ -18,10 +19,10 @@ struct SliceInput {
   LearnCommands learn;
 };
 
-// How many files stay whole nvcc commands, by the reason.
+// The number of files that stay whole nvcc commands, by the reason.
 using WholeFiles = std::map<std::string, size_t>;
 
-// A whole nvcc command that parts stand for.
+// A whole nvcc command that parts have replaced.
 struct SlicedCommand {
   Edge whole;
   std::vector<std::string> step_files;  // of its parts, in their order
@@ -36,13 +37,13 @@ struct Sliced {
 // The caller puts the edges in order afterwards (edge_order.h).
 Sliced slice_cuda_edges(BuildPlan& plan, const SliceInput& input);
 
-// Puts parts in the place of their whole compiles, which `units` has by their outputs; the libraries link the
-// objects of the host's code too.
+// Replaces whole compiles by parts. `units`: output of a whole compile -> its parts. The libraries then also
+// link the objects of the host code.
 void replace_by_parts(BuildPlan& plan, std::map<std::string, std::vector<Edge>> units);
-// That object, of a whole compile's.
+// The path of the host code's object, from that of the whole compile's object.
 std::string host_object_of(const std::string& object);
 
-// The plan as it was before: whole commands, and links of their objects alone.
+// Undoes the slicing: the plan with whole commands, and links of only their objects.
 BuildPlan with_whole_commands(BuildPlan plan, const std::vector<SlicedCommand>& commands);
 
 }  // namespace dsbuild
