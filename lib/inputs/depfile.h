@@ -1,4 +1,4 @@
-// What a compiler says that it read: a depfile for Make. Pure.
+// Reads depfiles, in which compilers list for Make the files that they read. Pure.
 #pragma once
 
 #include <functional>
@@ -8,19 +8,19 @@
 
 namespace dsbuild {
 
-// The files that the rules of a depfile name after their target, each once, in order. Source of the quoting:
-// gcc's libcpp/mkdeps.cc (`munge`), which clang, nvcc and GNU ld follow: "\ " and "\#" and "\:" stand for the
+// The files that a depfile's rules name after their target, each once, in order. Source of the quoting: gcc's
+// libcpp/mkdeps.cc (`munge`), which clang, nvcc and GNU ld follow: "\ " and "\#" and "\:" stand for the
 // character, "$$" for "$", and 2N+1 backslashes before a blank for N of them and the blank. Other backslashes
-// are themselves.
+// are literal.
 std::vector<std::string> files_in_depfile(std::string_view depfile);
 
-// The same of a linker's --dependency-file, which has a line for each file. GNU ld writes names as they are,
-// lld quotes as above: of a line, what it says as it is counts where `exists` says so.
+// The same for a linker's --dependency-file, which has a line for each file. GNU ld does not quote names, lld
+// quotes them as above. So a line counts as it is if such a file exists, else without the quoting.
 std::vector<std::string> files_in_link_depfile(std::string_view depfile,
                                                const std::function<bool(const std::string&)>& exists);
 
-// The same of GNU as's --MD, which names more than was read: the names in .file and line markers, and its own
-// temporary source. Names of files that do not exist are left out.
+// The same for --MD of GNU as. It also names files that as did not read: those in .file and line markers, and
+// its temporary source. Leaves out names of files that do not exist.
 std::vector<std::string> files_in_assembler_depfile(std::string_view depfile,
                                                     const std::function<bool(const std::string&)>& exists);
 

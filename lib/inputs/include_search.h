@@ -1,5 +1,5 @@
-// Names that a compiler looks for: which file a name means depends on what stands in the folders where it is
-// looked for, and that may change without any file that was read.
+// The names that a compiler searches for, and the files that exist under them. A new file in a searched
+// folder may change which file a name finds, although no file that was read has changed.
 #pragma once
 
 #include <map>
@@ -14,17 +14,18 @@
 
 namespace dsbuild {
 
-// What a text asks for: `#include`, `#include_next`, `#import`, `#embed`, `__has_include`, `__has_embed`.
+// The names in a text: `#include`, `#include_next`, `#import`, `#embed`, `__has_include`, `__has_embed`.
 struct LookedFor {
-  std::set<std::string> names;  // as they are spelled: "sub/x.h", "../x.h"
-  bool is_computed = false;     // a macro gives one of them
-  bool asks = false;            // __has_include or __has_embed: absence counts too
+  std::set<std::string> names;  // as spelled: "sub/x.h", "../x.h"
+  bool is_computed = false;     // a macro expands to one of the names
+  bool asks = false;            // it has __has_include or __has_embed, so absent names matter, too
 };
 LookedFor names_looked_for(std::string_view text);
 
-// Where names are looked for, and which.
+// The names that a compile searches for, and the folders in which it does.
 struct NameSearch {
-  std::vector<std::string> folders;  // of all files that were read, of -I and the like, the compiler's own
+  // Folders of all files that were read, those of -I and the like, and the compiler's own.
+  std::vector<std::string> folders;
   std::set<std::string> names;
   bool all = false;  // every name below the project's folders counts
   bool operator==(const NameSearch&) const = default;
@@ -32,39 +33,39 @@ struct NameSearch {
 std::string render_search(const NameSearch& search);
 NameSearch parse_search(std::string_view text);
 
-// Compilers take such a file in place of a header, next to the header's place, even where the header itself
-// is absent: "x.h.gch" of x.h, a file or a folder of them (gcc: "Using Precompiled Headers";
-// clang takes x.h.pch too, of headers that are included by force). No depfile names it.
+// Compilers take such a file in place of a header, even if the header itself is absent: x.h.gch for x.h, a
+// file or a folder of files (gcc: "Using Precompiled Headers"). clang also takes x.h.pch for `-include`. No
+// depfile names it.
 bool is_precompiled_header(std::string_view path);
 
-// The folders of -I, -isystem, -iquote, -idirafter and, of a link, -L, which may stand in the same word or
+// The folders of -I, -isystem, -iquote, -idirafter and, for a link, -L. A folder may be in the same word or
 // the next.
 std::vector<std::string> search_folders(const std::vector<std::string>& command);
-// The headers that a compile includes by force (-include, -imacros).
+// The headers of -include and -imacros.
 std::vector<std::string> forced_headers(const std::vector<std::string>& command);
-// The files that a link's -l words may mean: libx.so and libx.a of -lx, x of -l:x.
+// The files that a link's -l words may mean: libx.so and libx.a for -lx, x for -l:x.
 std::set<std::string> library_names(const std::vector<std::string>& command);
 
-// Where a name of a search is looked for in one of its folders ("": what the name says alone).
+// The path at which a name is searched in a folder; if the folder is "", the name itself.
 std::string path_in(const std::string& folder, const std::string& name);
 
-// The names of a search that are there, one to a line: "<folder>\t<name>" of a file; with "! " before it of
-// what is neither a file nor a folder, with "? " of what cannot be read, or not be told: a compiler does not
-// pass over those two. "# <identity> " stands before a folder of several precompiled headers.
+// A name of a search that exists, as a line: "<folder>\t<name>" for a file. "! " before it marks a pipe or
+// device, "? " something that cannot be read or examined: a compiler stops at both. "# <identity> " marks a
+// folder of several precompiled headers.
 struct PresentName {
   std::string folder, name;
   std::string path() const { return path_in(folder, name); }
-  std::string text() const;  // of the name, for a message
-  std::string mark;          // what stands before it
+  std::string text() const;  // the name for a message
+  std::string mark;          // the text before it in the line
 };
 PresentName parse_present(const std::string& line);
 
-// Lists folders once. `root` is the build folder, to which relative ones are relative.
+// Lists each folder once. `root`: the build folder, from which relative folders count.
 class FolderNames {
  public:
   FolderNames(Path root, const FileReader& files) : root_(std::move(root)), files_(files) {}
-  // Lines of what is there of the names of the search, and of what is precompiled of them. Links are
-  // followed; a folder that is not there has none, and in one that cannot be listed each name is tried.
+  // The lines of all names of the search that exist, and of their precompiled headers. Follows links. An
+  // absent folder has no names; in a folder that cannot be listed, each name is tried.
   std::string present(const NameSearch& search);
   // The caller has read this file just now, so the disk need not be asked for it again.
   void note_file(const std::string& path) { known_.emplace(path, Opening::file); }

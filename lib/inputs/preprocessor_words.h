@@ -1,4 +1,4 @@
-// The words of a compile command that a preprocessor alone reads.
+// Removes the words of a compile command that only the preprocessor uses.
 #pragma once
 
 #include <string>
@@ -6,8 +6,7 @@
 
 namespace dsbuild {
 
-// The command for text that is preprocessed already: without macros, include folders and headers that are
-// included by force.
+// The command for preprocessed text: without macros, include folders, -include and -imacros.
 std::vector<std::string> words_behind_preprocessor(const std::vector<std::string>& command);
 
 }  // namespace dsbuild

@@ -1,5 +1,5 @@
-// torch's headers: which names are theirs, and which sources reach them. What a compile takes goes by that:
-// with them it is most of its time, and several times its memory.
+// Tells which files are torch's headers, and which sources include them. A compile with them spends most of
+// its time on them, and needs several times the memory.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace dsbuild {
 
-// A file that was read, by its path.
+// Whether the path of a file that was read is that of a torch header.
 bool is_torchs_header(std::string_view path);
 
 // `interface`: its stable C interface alone (torch/csrc/stable, torch/headeronly), which is short: a part of
@@ -20,14 +20,14 @@ bool is_torchs_header(std::string_view path);
 // sources that need no more of torch may hold CUTLASS's templates, of which cicc took 2.5 GiB (xformers).
 enum class TorchUse { none, interface, all };
 
-// Before anything was read: what texts include, a source's own and those of the project's headers that it
-// reaches. Conditions and macros are not looked at, so it may say more of what a compiler passes over.
+// Predicts a source's use of torch from the #include lines of the source and of the project's headers that it
+// reaches. Ignores conditions and macros, so it may report headers that a compiler would skip.
 class TorchIncludes {
  public:
-  // Files that do not lie below the root (absolute) are not looked into.
+  // Reads only files below `root`, which is absolute.
   TorchIncludes(Path root, const FileReader& files) : root_(std::move(root)), files_(files) {}
-  // `folders`: where names are looked for, as well as in the folder of each file; relative ones are below the
-  // root.
+  // `folders`: further folders in which names are searched, besides the folder of each file; relative ones
+  // are below the root.
   TorchUse use(const Path& source, const std::vector<Path>& folders);
 
  private:

@@ -1,5 +1,5 @@
-// What who builds an op tells those who wait for it, in the file of the lock (FolderLock::tell), and how long
-// they go on waiting. Pure. Private to lib/load.
+// The note that a process which builds an op writes into its lock's file (FolderLock::tell) for the waiting
+// processes, and how long these wait. Pure. Private to lib/load.
 #pragma once
 
 #include <optional>
@@ -10,21 +10,21 @@ namespace dsbuild {
 struct BuilderNote {
   std::string holder;           // "pid command line", as the lock has it
   std::string node;             // its host name
-  double begun = 0;             // seconds of the node's steady clock, which all its processes share
-  double expected_seconds = 0;  // of the whole build; 0: not known yet, for it is still planning
+  double begun = 0;             // seconds of the machine's steady clock, which all its processes share
+  double expected_seconds = 0;  // of the whole build; 0: still unknown, during the plan
   bool is_recorded = false;     // all of its edges ran on this machine before; else the time is a guess
   std::string phase;            // "planning", "3 of 10 edges"
   bool operator==(const BuilderNote&) const = default;
 };
 
-// The lines after that of the holder.
+// The lines after the holder's line.
 std::string render_note(const BuilderNote& note);
-// Of all that a lock's file holds; nullopt where it holds no note, or not yet.
+// Parses the whole text of a lock's file; nullopt: it has no note yet.
 std::optional<BuilderNote> parse_note(const std::string& told);
 
-// After so long a builder counts as stuck, and one of those who wait builds for itself: `factor` times the
-// time that is recorded for the build, and `least` seconds at least. Where nothing is recorded, a guess
-// counts in its place, and `least_guessed` seconds at least.
+// After this time a builder counts as stuck, and a waiting process builds for itself. The time is `factor`
+// times the recorded time of the build, but at least `least` seconds. Without a recorded time it is `factor`
+// times a guess, but at least `least_guessed` seconds.
 struct Patience {
   double factor = 5;
   double least = 60;
@@ -33,7 +33,7 @@ struct Patience {
 double seconds_of(const Patience& patience, const BuilderNote& note);
 
 // "waiting for process 17 on node7, which has been building fused_adam for 8 s (3 of 10 edges); it takes
-// about 20 s in all". `now`: of the same clock.
+// about 20 s in all". `now`: seconds of the same clock as `begun`.
 std::string waiting_text(const BuilderNote& note, const std::string& op, double now);
 
 }  // namespace dsbuild

@@ -1,5 +1,5 @@
-// Whether a library may be loaded here: said before it is opened, imported or given to a GPU, for what does
-// not fit shows only at its first kernel else.
+// Decides whether a library can run on this machine, before it is opened or imported. Otherwise a misfit
+// would show only at the first kernel.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace dsbuild {
 
-// Where an op is to run.
+// The machine on which an op will run.
 struct LoadMachine {
   VisibleGpus gpus;
   std::string cpu_features;  // Host::cpu_features
@@ -22,23 +22,23 @@ struct LoadMachine {
 // The Python packages that an op is loaded with.
 struct LoadPackages {
   std::optional<Torch> torch;  // nullopt: there is none
-  Version tvm_ffi;             // empty: there is none, or who loads is no Python program
+  Version tvm_ffi;             // empty: there is none, or the caller is no Python program
 };
-// With the Python of the settings, which is asked once and remembered.
+// Asks the Python of the settings once, and stores the answer.
 LoadPackages find_load_packages(const ManifestOp& op, const Manifest& manifest, const Interpreter& python);
 
 struct Fit {
-  std::vector<Coverage> coverage;  // of each visible GPU; empty for host code
+  std::vector<Coverage> coverage;  // one for each visible GPU; empty for host code
   std::string misfit;  // why not, in words: "fused_adam has no image for 9.0 (it has 8.0)"; "": it fits
 };
 
-// An op of a bundle. Each of its modules (translation units with device code) must run on each visible GPU:
-// as machine code, or as PTX that the driver's CUDA is not too old for (PTX of CUDA 13.5 needs a driver of
-// CUDA 13.5; "CUDA Compatibility", NVIDIA). Where no GPU is visible none is asked for. The CPU must have what
-// the op is compiled for. A Python module needs the torch that it was compiled against (major.minor, CUDA or
-// ROCm, C++ ABI) and that Python; another op a tvm-ffi that is not older than its own (minor version).
-// Asked about are the GPUs of the vendor that the op is built for; where others alone are visible, it is not
-// for this machine.
+// Checks an op of a bundle. Each of its modules (translation units with device code) must run on each visible
+// GPU: as machine code, or as PTX that the driver's CUDA is not too old for (PTX of CUDA 13.5 needs a driver
+// of CUDA 13.5; "CUDA Compatibility", NVIDIA). If no GPU is visible, the GPU check is skipped. The CPU must
+// have the features that the op is compiled for. A Python module needs the torch that it was compiled against
+// (major.minor, CUDA or ROCm, C++ ABI) and that Python; another op a tvm-ffi that is not older than its own
+// (minor version). Only GPUs of the op's vendor count. If only GPUs of other vendors are visible, the op does
+// not fit.
 Fit fit_of(const ManifestOp& op, const Manifest& manifest, const LoadMachine& machine,
            const std::optional<LoadPackages>& packages);
 
@@ -46,8 +46,8 @@ struct FittingOp {
   const ManifestOp* op;
   Fit fit;
 };
-// Of the entries of one op, each for another vendor's GPUs, the first that fits; else the first for GPUs that
-// are here, else the first. Not of none.
+// Chooses among an op's entries, which are for different vendors' GPUs: the first that fits, else the first
+// for GPUs of this machine, else the first. `entries` must not be empty.
 FittingOp fitting_op(const std::vector<const ManifestOp*>& entries, const Manifest& manifest,
                      const LoadMachine& machine, const std::optional<Interpreter>& python);
 

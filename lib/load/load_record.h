@@ -1,6 +1,6 @@
-// Which ops a program loads: DSBUILD_RECORD names a folder that gets a small file for each, whatever process
-// loads it. A file is a workload of one op (settings/workload.h), named by its content, and appears whole or
-// not at all: processes never disturb one another.
+// Notes the ops that a program loads. DSBUILD_RECORD names a folder in which each process writes a small file
+// for each op. A file is a workload of one op (settings/workload.h), and its name is its digest. It appears
+// whole or not at all, so processes never disturb each other.
 #pragma once
 
 #include "load/load_op.h"
@@ -8,8 +8,8 @@
 
 namespace dsbuild {
 
-// Notes what was loaded, for the archs that a build for this machine is asked for, where a prebuilt one was
-// taken, too. Errors: those of FileSystem; the op can be used all the same.
+// Notes an op with the archs that a build for this machine would request, also if a prebuilt one was loaded.
+// Errors: those of FileSystem; the op can be used nevertheless.
 Result<void> note_load(const LoadRequest& request, const LoadedOp& loaded, FileSystem& files);
 
 // All notes of a folder in one. Errors: those of FileReader and read_workload.

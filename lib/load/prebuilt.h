@@ -1,4 +1,4 @@
-// Ops that are built already. Private to lib/load.
+// Finds prebuilt ops. Private to lib/load.
 #pragma once
 
 #include "load/load_op.h"
@@ -9,8 +9,7 @@ namespace dsbuild {
 Result<std::optional<LoadedOp>> find_prebuilt(const LoadRequest& request, Session& session,
                                               std::vector<std::string>& passed_over);
 
-// Exit 1 `unsafe_folder` where someone else than this user or root can change one of the files or their
-// folders.
+// Exit 1 `unsafe_folder` if anyone except this user or root can change the library or a folder above it.
 Result<void> check_is_safe(const Path& library, const FileReader& files);
 
 }  // namespace dsbuild

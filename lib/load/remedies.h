@@ -1,4 +1,4 @@
-// Why a library cannot be loaded, and what to do about it.
+// Tells what to do if a library cannot be loaded.
 #pragma once
 
 #include <map>
@@ -7,13 +7,13 @@
 
 namespace dsbuild {
 
-// What installs a library that ops need and small images lack: "apt-get install libgomp1" for "libgomp.so.1";
-// "" for others. Packages are Debian's and Ubuntu's.
+// The command that installs a library that ops need and small container images lack: "apt-get install
+// libgomp1" for "libgomp.so.1"; "" for others. Packages are Debian's and Ubuntu's.
 std::string remedy_of_library(const std::string& name);
-// Of those among `libraries` that have one.
+// The remedies of those libraries that have one, by name.
 std::map<std::string, std::string> remedies_of(const std::vector<std::string>& libraries);
 
-// What to do where the loader of the C library, or Python, says `why`.
+// What to do after this message of the dynamic loader or of Python.
 std::string remedy_of(const std::string& why);
 
 }  // namespace dsbuild

@@ -1,16 +1,17 @@
-// A build that failed, told to those who waited for it: they would only fail alike, one after the other.
-// Private to lib/load.
+// Passes a build's failure on to the processes that waited for it, which would only fail in the same way, one
+// after the other. Private to lib/load.
 #pragma once
 
 #include "driver/session.h"
 
 namespace dsbuild {
 
-// Whether all who ask for the same at the same time get that error: a compiler's, not one of this process.
+// Whether other processes would get the same error: true for a compiler's failure, false for errors of this
+// process alone.
 bool is_shared(const Error& error);
 
-// In the folder of a turn, whose lock is held. `asked`: what was to be built. `now`, `since`: seconds of the
-// node's steady clock.
+// Writes the error into the folder of a turn, whose lock the caller holds. `asked`: the op that was to be
+// built. `now`, `since`: seconds of the machine's steady clock.
 void share_failure(const Path& folder, const std::string& asked, const Error& error, double now,
                    FileSystem& files);
 // The error of a build that ended after `since`; nullopt: there is none.

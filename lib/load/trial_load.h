@@ -1,5 +1,5 @@
-// Whether the libraries of a bundle can be opened on this machine: tried, each in a process of its own, so
-// that no fault of one takes another or the program with it.
+// Tries to open the libraries of a bundle on this machine, each in a process of its own, so that a crash in
+// one does not end the others or the program.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace dsbuild {
 
 struct LoadTrial {
   std::string op;
-  std::string by;   // what opened it: "dlopen", "tvm_ffi", "torch"
-  std::string why;  // it cannot be opened: what the loader said, or how the process ended; "": it was opened
+  std::string by;   // the loader: "dlopen", "tvm_ffi", "torch"
+  std::string why;  // the loader's message, or how the process ended; "": it was opened
   std::string fix;
   bool loaded() const { return why.empty(); }
   bool operator==(const LoadTrial&) const = default;
@@ -24,7 +24,7 @@ struct LoadTrial {
 // FILE`).
 std::vector<LoadTrial> try_to_load(const Path& bundle, const Manifest& manifest, const Interpreter& python);
 
-// The last word of a child that has opened its library.
+// The last line that a child prints after it has opened its library.
 inline constexpr const char* k_opened = "opened";
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// A folder that is laid out as that of a build (base/build_layout.h), for one call.
+// A folder for one call, with the layout of a build folder (base/build_layout.h).
 #pragma once
 
 #include "nvcc/path_map.h"
@@ -9,11 +9,11 @@ namespace dsbuild {
 
 class CallFolder {
  public:
-  // Of this node, and of this user alone. Errors: exit 1 `unsafe_folder`, `io`.
+  // Makes it on a local disk, accessible to this user alone. Errors: exit 1 `unsafe_folder`, `io`.
   static Result<CallFolder> make(const PathMap& place, const CallTools& tools, const Session& session,
                                  const Settings& settings);
   const Path& path() const { return folder_.path(); }
-  // What all calls of this node share: "<tmp>/dsbuild-<uid>/nvcc".
+  // The folder that all calls on this machine share: "<tmp>/dsbuild-<uid>/nvcc".
   const Path& shared() const { return shared_; }
 
  private:

@@ -1,5 +1,5 @@
-// The tools that a call of nvcc's stands for: the nvcc that is meant, its host compiler, and what they see of
-// the caller's environment.
+// Finds the tools of an nvcc call: nvcc, its host compiler, and the part of the caller's environment that
+// they see.
 #pragma once
 
 #include "driver/slicing.h"
@@ -7,7 +7,7 @@
 
 namespace dsbuild {
 
-// Why nvcc itself has to run a call: exit 3 `cannot_slice`.
+// The error exit 3 `cannot_slice`: the reason why nvcc itself has to run a call.
 tl::unexpected<Error> left_to_nvcc(const std::string& where, const std::string& why);
 
 // The nvcc of a command line, and the words after it.
@@ -27,13 +27,14 @@ Args with_flags_of_environment(const Args& words, const Environment& environment
 struct CallTools {
   Toolkit toolkit;
   Args nvcc;                // with its host compiler named
-  ToolText parts;           // what they are made of
+  ToolText parts;           // their parts
   Environment environment;  // of the tools
   Environment looked_at,
-      locale;  // what of the caller's they look at, in what language they speak: both are in keys
+      locale;  // the caller's variables that they read, and those of their language; both are in keys
 };
 
-// `nvcc`: of CUDA's layout. Error: exit 3 `cannot_slice`, where it is a script or does not answer.
+// `nvcc` must lie in a toolkit with CUDA's layout. Error: exit 3 `cannot_slice` if it is a script or does not
+// answer.
 Result<CallTools> find_call_tools(const Path& nvcc, const NvccCall& call, Session& session);
 
 }  // namespace dsbuild

@@ -1,5 +1,5 @@
-// nvcc's options by what they mean for a call. Names are without dashes, the short and the long one. Source:
-// `nvcc --help` of CUDA 11.8, 13.0 and 13.5, and what these do. Private to lib/wrapper.
+// A table of nvcc's options and their meaning for a call. Names, short and long, have no dashes. Source:
+// `nvcc --help` of CUDA 11.8, 13.0 and 13.5, and the behaviour of these. Private to lib/wrapper.
 #pragma once
 
 #include <string>
@@ -10,22 +10,22 @@ namespace dsbuild {
 
 // Whether the option takes a value, in the next word or after `=`.
 bool takes_value(const std::string& name);
-// Where the value may also stand in the same word, as in -DX: "D" of "DX=1"; "" of other words.
+// The option of a word that also contains its value, as in -DX: "DX=1" -> "D"; "" for other words.
 std::string joined_option(const std::string& name);
 
-// Of those that ask for something else than an object of one translation unit: what; "" of others.
+// What an option asks for, if that is no object of one translation unit; "" for other options.
 std::string other_phase(const std::string& name);
 
-// Of compiles that are not taken apart: why not.
+// Why a compile with this option is not split into parts.
 struct OtherCompile {
   const char* why;
   NvccCall::Kept kept;
 };
-const OtherCompile* other_compile(const std::string& name);  // nullptr of others
+const OtherCompile* other_compile(const std::string& name);  // nullptr for other options
 bool is_relocatable_compile(const std::string& name);        // -dc and the like, which stand for -c too
 
-// Of the host compiler's options, those with which it reads or writes files that nobody else names, or makes
-// something else than code.
+// Whether the host compiler, with this option, reads or writes files that nothing else names, or makes
+// something other than code.
 bool is_refused_by_host(const std::string& word);
 
 }  // namespace dsbuild
