@@ -9,7 +9,7 @@ namespace dsbuild {
 Result<std::optional<LoadedOp>> find_prebuilt(const LoadRequest& request, Session& session,
                                               std::vector<std::string>& passed_over);
 
-// Exit 1 `unsafe_folder` if anyone except this user or root can change the library or a folder above it.
+// Exit 1 `unsafe_folder` if anyone except this user or root can change the library or its folder.
 Result<void> check_is_safe(const Path& library, const FileReader& files);
 
 }  // namespace dsbuild
