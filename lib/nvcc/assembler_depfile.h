@@ -7,16 +7,16 @@
 
 namespace dsbuild {
 
-// What makes a compile of gcc's or nvcc's write the depfile, at the command's end. None for -flto, which
-// assembles in the link and writes the words into the object, nor where that may stand in another file, nor
-// where the path has characters that one of them takes for its own.
+// The words at the end of a gcc or nvcc command that make the assembler write the depfile. Empty for -flto,
+// which assembles at link time and writes these words into the object; if a file with options may contain
+// -flto; and if a tool would interpret characters of the path.
 Args words_for_assembler(const Args& command, const std::string& depfile);
 
-// Adds the files that the depfile names, and removes it. The assembler counts as silent where there is no
-// depfile, or where the object is assembled only when it is linked.
+// Adds the depfile's files to `read`, and removes the depfile. Sets by_silent_assembler if there is no
+// depfile, or if the object is assembled only at link time.
 void add_files_of_assembler(const Path& depfile, std::string_view object, FilesRead& read, FileSystem& files);
 
-// Whether it has code that is assembled in the link: of gcc's -flto, or clang's.
+// Whether the object has code that is assembled at link time: from -flto of gcc or clang.
 bool is_assembled_in_link(std::string_view object);
 
 }  // namespace dsbuild

@@ -1,5 +1,4 @@
-// Preprocessed C++ line by line, where a raw string, or a comment that was kept, counts as part of the line
-// in which it begins.
+// Splits preprocessed C++ into lines. A raw string or comment belongs to the line in which it begins.
 #pragma once
 
 #include <optional>
@@ -11,7 +10,7 @@ class CodeLines {
  public:
   explicit CodeLines(std::string_view text) : text_(text) {}
 
-  // The next line, with its line end, which the last may lack; nullopt after the last.
+  // The next line with its line end, which may be absent in the last one; nullopt after the last.
   std::optional<std::string_view> next();
 
  private:

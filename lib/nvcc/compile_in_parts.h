@@ -1,4 +1,4 @@
-// A compile of gcc, or of a clang that compiles HIP, in parts, where tools may run on another machine: the
+// Splits a compile of gcc, or of clang for HIP, into parts, if tools may run on a different machine: the
 // preprocessor runs here, and the other parts (compiler_parts.h) run where the runner says.
 #pragma once
 
@@ -13,13 +13,13 @@ struct CompileInParts {
   std::string source;                // a word of it
   Environment environment;
   Path folder;       // where it runs; "": the current folder
-  Path scratch;      // for files between the parts; it is there
-  std::string name;  // they have no extension of it: "adam"
+  Path scratch;      // an existing folder for files between the parts
+  std::string name;  // base name of these files: "adam"
 };
 
-// The object, which is that of the whole command byte for byte. nullopt: this command cannot be parted
-// (compiler_parts.h), or a part failed or said something. Then the whole command is to run, whose words are
-// those that people know. The depfile is written all the same.
+// Returns the object, which equals the whole command's byte for byte. nullopt: this command cannot be split
+// (compiler_parts.h), or a part failed or printed a message. Then the caller runs the whole command, whose
+// messages people know. Writes the depfile in each case.
 Result<std::optional<std::string>> compile_in_parts(const CompileInParts& compile, Engine& engine);
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// The lines with which a preprocessor says where text is of: `# 12 "pack/a.cu" 1 3`.
+// Parses a preprocessor's line markers: `# 12 "pack/a.cu" 1 3`.
 #pragma once
 
 #include <charconv>
@@ -7,21 +7,21 @@
 
 namespace dsbuild {
 
-// Of the text that follows it.
+// The position of the text after a marker.
 struct LineMarker {
   std::string_view file;   // in quotes
   std::string_view flags;  // 1: enters the file, 2: returns to it, 3: it is the system's, 4: and C
   size_t line = 0;         // of the text after the marker
 
   bool changes_file() const { return flags.find_first_of("12") != std::string_view::npos; }
-  // The flags that hold for all of the text.
+  // The flags that are valid for the whole text: 3 and 4.
   std::string_view kind() const {
     const size_t rest = flags.find_first_of("34");
     return rest == std::string_view::npos ? std::string_view() : flags.substr(rest);
   }
 };
 
-// nullopt for what is no marker. One without a file goes on in that of the last.
+// nullopt if the line is no marker. A marker without a file continues the file of `last`.
 inline std::optional<LineMarker> read_line_marker(std::string_view line, const LineMarker& last) {
   if (!line.starts_with("# ")) return std::nullopt;
   const size_t number_end = line.find_first_not_of("0123456789", 2);

@@ -1,5 +1,5 @@
-// Where code stands in its files, and when that matters to the outputs: after an edit that only moves lines,
-// no tool but the preprocessor should run.
+// Removes line positions from preprocessed text for keys, and decides when outputs depend on them. After an
+// edit that only moves lines, only the preprocessor should run.
 #pragma once
 
 #include "nvcc/nvcc_commands.h"
@@ -11,14 +11,14 @@ namespace dsbuild {
 // of, and which of them are the system's, stay. The text as it is where it names a builtin that reads
 // positions, or source_location, which is made of one, anywhere. Raw strings keep their lines.
 std::string without_positions(std::string_view text);
-// Whether some code of the text may take a column for its value.
+// Whether code in the text may use a column number as a value.
 bool may_read_columns(std::string_view text);
 
 // The text with names of the build folder's files, which are relative, put below `root` in its markers: cicc
 // writes the absolute names of files into line information.
 std::string with_files_below(const std::string& root, std::string_view text);
 
-// What of a step's outputs depends on positions.
+// How a step's outputs depend on positions.
 enum class KeptPositions {
   none,
   device_lines,  // -lineinfo: the lines and columns that PTX names, and no more

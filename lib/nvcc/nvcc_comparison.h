@@ -1,5 +1,5 @@
-// Whether the objects of a build that slices made are what nvcc makes of the same source: `dsbuild action
-// compare …`.
+// `dsbuild action compare …`: compares the objects that slices made in a build with those that nvcc makes of
+// the same source.
 #pragma once
 
 #include "exec/engine.h"
@@ -11,8 +11,8 @@ namespace dsbuild {
 // Paths are relative to the build folder, which is the current one.
 struct NvccComparison {
   std::string source;  // "pack/adam.cu"
-  // What is compared. nvcc's object has a folder of its own, in which `--keep` has left what nvcc made on
-  // the way, its module id among it.
+  // The objects to compare. nvcc's object has a folder of its own, which also has nvcc's intermediate files
+  // (`--keep`) and module id.
   ObjectFiles objects;
   std::vector<std::string> step_files;  // of all parts, in their order
 };

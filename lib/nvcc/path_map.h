@@ -1,7 +1,7 @@
-// The place of a translation unit that belongs to no build folder: a command line of nvcc names it. Its
-// folder is the one in which that was given. The preprocessor runs there and gets the names as they were
-// given, so that __FILE__ is what nvcc would make of it. Records, keys and the tools after the preprocessor
-// use the names of a build folder ("pack/…"), which are the same in another checkout.
+// Maps file names of an nvcc call, which belongs to no build folder, to names in a build folder. The
+// preprocessor runs in the call's folder and gets the names as given, so that __FILE__ is the same as with
+// nvcc. Records, keys and the tools after the preprocessor use the names of a build folder ("pack/…"), which
+// are equal in all checkouts.
 #pragma once
 
 #include <functional>
@@ -17,22 +17,22 @@ struct PathMap {
       folder;  // absolute: where the command was given; "": in a build folder, and nothing is to be done
   std::string root;    // absolute, without links: what "pack" stands for
   std::string source;  // as it was given
-  // The root is a folder that somebody unpacked a project into, and that another has another name for: host
-  // code has own names of the text's files, too (__FILE__).
+  // The root is a temporary folder into which a project was unpacked, and whose name differs each time. Then
+  // host code gets own names of the text's files, too (__FILE__).
   bool is_temporary = false;
 
   bool empty() const { return folder.empty(); }
-  // "pack/csrc/a.h" of "../csrc/a.h"; of what does not lie below the root the absolute name.
+  // "../csrc/a.h" -> "pack/csrc/a.h"; the absolute name of a file that is not below the root.
   std::string own_name(const std::string& given) const;
   // The other way: relative to the folder where the source was given so and the file lies below that, else
   // absolute.
   std::string given_name(const std::string& own) const;
-  // Of a compile command: its include folders and its source.
+  // Replaces the include folders and the source in a compile command by own names.
   std::vector<std::string> own_words(std::vector<std::string> command) const;
   // A preprocessed text with own names in its markers. As it is where it may read the name of its file and
   // the root is not temporary; where it is, string literals that name a file of the text have own names too.
   std::string with_own_names(std::string_view text) const;
-  // What tools said of such a text.
+  // Replaces own names in tools' output for such a text by the given ones.
   std::string with_given_names(const std::string& said) const;
   bool operator==(const PathMap&) const = default;
 

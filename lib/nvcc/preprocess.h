@@ -1,4 +1,4 @@
-// What a C++ compiler sees of a source.
+// Preprocesses a C++ source, to look up a compile by its text.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace dsbuild {
 
-// For a whole compile command, with "-c SOURCE" and the words of a depfile in it, which is written. With
-// comments, for a warning may go by one.
+// The preprocessor's command for a whole compile command that has "-c SOURCE" and the words for a depfile. It
+// also writes the depfile. The text keeps comments, because some warnings depend on them.
 std::vector<std::string> preprocess_command(const std::vector<std::string>& compile);
 
 // The text that it made. The name of a header that is included by force is left out of it: each op has its

@@ -1,4 +1,4 @@
-// Runs one whole command of a build: `dsbuild action run …`.
+// `dsbuild action run …`: runs one whole command of a build.
 #pragma once
 
 #include "base/build_layout.h"
@@ -7,11 +7,11 @@
 
 namespace dsbuild {
 
-// The command writes <output>.tmp, and the depfile <output>.d; <output>.rsp lists what a link takes.
+// The command writes <output>.tmp, and the depfile <output>.d; <output>.rsp lists the inputs of a link.
 struct CommandAction {
   std::string output;
   Args command;
-  bool is_known_by_text = false;  // a C++ source that another op compiles alike but for macros
+  bool is_known_by_text = false;  // a second op compiles the C++ source with only other macros
 };
 
 // A compile or a link is looked up by its command, its tools and what it read, a shared source also by its

@@ -1,4 +1,4 @@
-// Runs one sliced action of a build: `dsbuild action slice …`.
+// `dsbuild action slice …`: runs one sliced action of a build.
 #pragma once
 
 #include "exec/engine.h"
@@ -14,7 +14,7 @@ struct SliceStep {
   Path step_file;
   std::string output;  // the first of the part's outputs
   std::string source;  // "pack/adam.cu"; "" for the host part
-  Args gencodes;       // of this part, for people
+  Args gencodes;       // of this part, only for messages
 };
 
 // The preprocessed text, the commands and the tools make a key. Outputs of the same key stay as they are;
@@ -24,7 +24,7 @@ struct SliceStep {
 // gave no ELF file.
 Result<StepEnd> run_slice_step(const SliceStep& request, Engine& engine);
 
-// What stands before that command.
+// The text before that command.
 inline constexpr std::string_view k_nvcc_alone = "the same with nvcc alone: ";
 
 }  // namespace dsbuild

@@ -8,11 +8,11 @@
 
 namespace dsbuild {
 
-// An output's end: only ptxas makes images.
+// Whether an output with this end is an image; only ptxas makes images.
 bool is_image(const std::string& end);
 
-// What tools made but images, as they made it and with the names of this unit's list. PTX is the first, where
-// there is any.
+// The texts that tools made, unchanged (`made`) and with the names of this unit's list (`own`). PTX is the
+// first, if there is any.
 struct NamedTexts {
   CacheEntry made, own;
 };
@@ -28,14 +28,14 @@ class SliceResults {
   // The images of this PTX, with the names of this unit's list.
   std::optional<ToolResult> find_images(const ResultKey& key, const NamedTexts& texts) const;
 
-  // `record`: what tools said. `images`: with the names of this unit's list.
+  // `record`: has the tools' output. `images`: with the names of this unit's list.
   void put_texts(const ResultKey& key, const NamedTexts& texts, const Record& record) const;
   void put_images(const ResultKey& key, const NamedTexts& texts, const CacheEntry& images,
                   const Record& record) const;
 
   // nullopt: they cannot have the names of their list.
   std::optional<NamedTexts> with_names(const ResultKey& key, CacheEntry made) const;
-  // Of what ptxas gets; "" where the slice has no ptxas.
+  // The key of ptxas's input; "" if the slice runs no ptxas.
   std::string images_key(const std::string& ptx) const;
 
  private:

@@ -1,4 +1,4 @@
-// The kinds of slice of a translation unit (lib/nvcc/step_file.h).
+// The steppers for the parts of a translation unit (lib/nvcc/step_file.h).
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class SliceStepper : public Stepper {
   std::string shown(const std::string& said) const override { return tools_.shown(said); }
 
  protected:
-  // Adds what was said when a result was made to a record, and prints it.
+  // Adds the tool output of a cached result to a record, and prints it.
   void replay(const std::vector<ToolOutput>& said, Record& record);
   std::vector<std::string> input_files() const;
 

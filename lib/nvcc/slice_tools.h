@@ -18,9 +18,9 @@ class SliceTools {
   Result<std::optional<std::string>> compile_in_parts(const Args& command, const std::string& source_end);
   Result<int> run(Args argv, const Path& folder, std::optional<HermeticFiles> hermetic = {});
 
-  // The tools' texts since the last call, without the scratch folder, of the source that they had.
+  // The tools' output since the last call, without the path of the scratch folder.
   std::string take_said() { return std::exchange(said_, {}); }
-  // The same as users see it: with the names of the unit's list of archs.
+  // Output as users see it: with the names of the unit's list of archs.
   std::string shown(const std::string& said) const;
 
  private:

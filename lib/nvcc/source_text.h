@@ -1,4 +1,4 @@
-// What the preprocessor makes of a source for one part.
+// The preprocessed text of a source for one part, and its keys.
 #pragma once
 
 #include "base/digest.h"
@@ -28,15 +28,15 @@ class SourceText {
   }
   // The same with all lines: what tools say of the text names them.
   std::string key_of_lines() const { return sha256(text_); }
-  // Facts of the text that compilers are to read, from which the memory gate guesses their memory.
+  // Facts about the text, from which the memory gate estimates the memory of compilers.
   SeenText seen() const;
-  // From now on compilers read the text as the preprocessor made it.
+  // From now on, compilers read the unchanged text, without common names.
   Result<void> take_own_names();
   // Device code that the text became has names of its files that only a temporary root gave it
   // (PathMap::is_temporary).
   bool gave_names_to(std::string_view ptx) const { return !given_text_.empty() && has_own_names(ptx); }
   FilesRead files_read() const;
-  // Whether PTX of the text has columns that it has with the common names alone.
+  // Whether the PTX has column numbers that differ because of the common names.
   bool has_columns_of_names(std::string_view ptx) const;
 
  private:

@@ -1,5 +1,5 @@
-// What one sliced edge runs, as a file in the build folder that is named by its content: build.ninja stays
-// small, and an edge's command changes exactly when what it runs does.
+// Step files: the commands of a sliced edge, in a file of the build folder whose name is its digest. So
+// build.ninja stays small, and an edge's command changes exactly if its step file changes.
 #pragma once
 
 #include "nvcc/line_normalization.h"
@@ -14,13 +14,13 @@ struct StepFile {
   std::string part;  // "front", "compute_80", "host", "fatbin"
   Environment environment;
   Args preprocess;             // front and device parts
-  std::vector<Args> commands;  // what is made of the text
+  std::vector<Args> commands;  // run after the preprocessor, on its text
   // Of the outputs and inputs, what follows the unit's name: {".compute_80.ptx", ".compute_80.cubin"}.
   // Any of the outputs may be the edge's own.
   std::vector<std::string> inputs, outputs;
   KeptPositions positions = KeptPositions::none;
   PathMap place;  // of a command line of nvcc's: where its preprocessor and host compiler run
-  Args nvcc;      // the whole command without archs and source, for people
+  Args nvcc;      // the whole command without archs and source, only for messages
   bool operator==(const StepFile&) const = default;
 };
 

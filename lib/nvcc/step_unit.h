@@ -1,4 +1,4 @@
-// One part of a translation unit in the build folder: where its files lie, and what it is made by.
+// One part of a translation unit in the build folder: its files and tools.
 #pragma once
 
 #include "nvcc/run_step.h"
@@ -12,21 +12,22 @@ struct StepUnit {
   Path scratch;                   // a folder of this part's own, while it runs
   std::string arch_list;          // the value of __CUDA_ARCH_LIST__
   std::string module_id;          // free of paths
-  std::string folder_in_objects;  // for the build folder, where objects name it
-  std::string tools;              // what those are made of that its result is a matter of
+  std::string folder_in_objects;  // replaces the build folder's path in objects
+  std::string tools;              // the digests of the tools on which its result depends
   Environment environment;        // of the tools
 
-  // Whether it preprocesses: what follows is given all that it reads. The others read headers or start the
-  // host's assembler.
+  // Whether the part starts with the preprocessor; then all its later tools are hermetic. Other parts read
+  // headers or start the host's assembler.
   bool reads_source() const { return !step.preprocess.empty(); }
   // A file between two tools.
   std::string in_scratch(const std::string& end) const { return (scratch / (stem + end)).string(); }
-  // The words with what the stand-ins stand for; `unit` is the stand-in's path from where the command runs.
+  // Replaces the stand-ins in words. `unit`: the path for k_any_unit from the folder in which the command
+  // runs.
   Args expand(const Args& words, const std::string& unit) const;
-  // Of text that compilers read: all of it that their output depends on.
+  // The part of a text on which the compilers' output depends.
   std::string text_for_key(const std::string& text) const;
-  // Of all that the commands' output depends on. Names are free of the op: an op that shares the source has
-  // the same key.
+  // The key of everything on which the commands' output depends. Its names do not contain the op, so ops that
+  // share the source have equal keys.
   Key key_of(std::string_view inputs, const std::vector<Args>& commands) const;
 };
 

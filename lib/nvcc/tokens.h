@@ -1,4 +1,4 @@
-// Where tokens of C++ end: as much of its lexer as tells code from what stands in quotes.
+// Finds the ends of C++ tokens: the part of a lexer that tells code from strings.
 #pragma once
 
 #include <string_view>
@@ -18,7 +18,7 @@ size_t end_of_number(std::string_view text, size_t at);
 // end in the line.
 size_t end_of_string(std::string_view line, size_t at);
 
-// Where the name stands as a word.
+// The positions at which the name is a whole word.
 std::vector<size_t> mentions_of(std::string_view name, std::string_view text);
 
 // Whether a quote after this name begins a raw string.
