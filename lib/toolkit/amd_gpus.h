@@ -1,5 +1,4 @@
-// AMD's GPUs, as the kernel's driver amdgpu describes them. No program of AMD's is started, none need be
-// there.
+// Lists AMD's GPUs from the files of the kernel's driver amdgpu. Needs no program of AMD.
 #pragma once
 
 #include <string>

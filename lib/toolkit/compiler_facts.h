@@ -1,4 +1,4 @@
-// What a device compiler says of itself, remembered. Private to lib/toolkit.
+// Asks a device compiler for its version, targets and options, and stores the answer. Private to lib/toolkit.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ struct CompilerFacts {
   std::set<std::string> options;
   std::string bundle_host;  // as in Toolkit
 };
-// Or the reason in words why it cannot be used.
+// The error is the reason why the compiler cannot be used.
 using CompilerAnswer = tl::expected<CompilerFacts, std::string>;
 
 struct CompilerQuestion {
@@ -28,10 +28,10 @@ struct CompilerQuestion {
   std::function<CompilerAnswer()> ask;
 };
 
-// From `facts` where they know this very compiler, else by asking.
+// The answer from `facts` if they have one for this compiler, else from the compiler.
 CompilerAnswer answer_of(const CompilerQuestion& question, FactStore& facts);
-// Asks again, as is due for a wrapper, which may stand for another compiler by now: false where it says
-// something else than `facts` did, which know it from then on.
+// Asks a wrapper again, because it may start a different compiler now. Returns false if its answer differs
+// from `facts`, and stores the new answer.
 bool answers_as_known(const CompilerQuestion& question, FactStore& facts);
 
 // One start of a compiler. `shown`: what it is called in the reason: "bin/nvcc".

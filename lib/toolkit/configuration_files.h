@@ -1,5 +1,5 @@
-// Files that change what a compiler does without anybody naming them: gcc's specs, clang's *.cfg, and all
-// that these name. Private to lib/toolkit.
+// Finds configuration files that a compiler reads by itself: gcc's specs, clang's *.cfg, and all files that
+// these name. Private to lib/toolkit.
 #pragma once
 
 #include "toolkit/tool_answers.h"
@@ -8,8 +8,8 @@ namespace dsbuild {
 
 bool is_of_clang(const std::vector<std::string>& said);
 
-// By what the compiler says (-v, -###, -print-search-dirs): those that are there, and of gcc's those that may
-// come to be.
+// Finds them in the compiler's output (-v, -###, -print-search-dirs): existing files and, for gcc, also
+// absent files that it would read.
 Paths configuration_files(const Path& program, const std::vector<std::string>& said, const FileReader& files);
 
 // Folders where clang chooses among installations of gcc and CUDA: with another one there it may choose that.

@@ -40,10 +40,10 @@ struct CompilerFamily {
   // Fills a toolkit of which family, home, compiler and origin are known, but for its host compiler and its
   // compiler's digest. The error is the reason why it cannot be used.
   tl::expected<void, std::string> (*describe)(Toolkit& toolkit, System& system, FactStore& facts);
-  // Asks a compiler again, as is due for a wrapper, which may stand for another one by now: false where it
-  // says something else than `facts` did, which know it from then on.
+  // Asks a wrapper again, because it may start a different compiler now. Returns false if its answer differs
+  // from `facts`, and stores the new answer.
   bool (*answers_as_known)(const Toolkit& toolkit, System& system, FactStore& facts);
-  // How it shows that it is no wrapper.
+  // The test that shows that a compiler is no wrapper.
   const DriverProof& (*proof)();
   // A whole command line that it answers with what it would run, and what that tells: the programs that it
   // starts and the files that it reads unasked.
@@ -53,7 +53,7 @@ struct CompilerFamily {
   Paths (*device_parts)(const std::string& said, const Toolkit& toolkit, const FileReader& files);
   // The options with which it says, by -v, where it looks for headers; none: as its host compiler does.
   Args (*include_question)(const Toolkit& toolkit);
-  // How to get one that cannot be fetched, in a line; nullptr: it can.
+  // One line that says how to install a toolkit; nullptr: `dsbuild toolkits get` can fetch it.
   const char* install = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// C++ compilers of this machine, and which of them a toolkit accepts.
+// Finds the C++ compilers of this machine, and those that a toolkit accepts.
 #pragma once
 
 #include <optional>
@@ -43,8 +43,8 @@ std::optional<Path> find_named_host_compiler(const std::string& named, const Sys
 // are the same to nvcc.
 bool is_usual_host_compiler(const std::string& named, const Settings& settings, const System& system);
 
-// Asks again, as is due for a wrapper, which may stand for another compiler by now: false where it says
-// something else than `facts` did, which know it from then on.
+// Asks a wrapper again, because it may start a different compiler now. Returns false if its answer differs
+// from `facts`, and stores the new answer.
 bool compiler_answers_as_known(const Path& compiler, System& system, FactStore& facts);
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// What a compiler says to the questions that tell what it is made of. Private to lib/toolkit.
+// Asks a compiler which parts it has. Private to lib/toolkit.
 #pragma once
 
 #include "sys/fact_store.h"
@@ -11,7 +11,7 @@ struct Interview {
   Path program;
   std::vector<Args> questions;  // whole command lines
   FactBasis basis;              // of its answers: basis_of_answers
-  bool is_wrapper = false;      // it is asked each time, for it may start another compiler by now
+  bool is_wrapper = false;      // it is asked each time, because it may start a different compiler now
 };
 
 struct CompilerAnswers {

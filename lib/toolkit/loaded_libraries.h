@@ -1,5 +1,5 @@
-// The libraries that programs load when they start: of a compiler that is made of them the program itself is
-// next to nothing, and others round and fold as the system's libm does. Private to lib/toolkit.
+// Finds the libraries that programs load at their start. Some compilers consist almost only of libraries, and
+// others compute constants with the system's libm. Private to lib/toolkit.
 #pragma once
 
 #include "sys/fact_store.h"
@@ -7,10 +7,10 @@
 
 namespace dsbuild {
 
-// Absolute paths, without those of /etc/ld.so.preload. Asked is the dynamic loader, which says it instead of
-// starting the program (LD_TRACE_LOADED_OBJECTS, ld.so(8)). Its answer is remembered for as long as the
-// program, the loader's cache, the folders of LD_LIBRARY_PATH and the libraries are the same. A folder that
-// comes to be found first by a program's own search path is not seen.
+// Absolute paths, without those of /etc/ld.so.preload. Asks the dynamic loader, which prints them without a
+// start of the program (LD_TRACE_LOADED_OBJECTS, ld.so(8)). The answer is stored as long as the program, the
+// loader's cache, the folders of LD_LIBRARY_PATH and the libraries are unchanged. Does not notice a new
+// folder in a program's own search path.
 Result<Paths> loaded_libraries(const Path& program, const Environment& environment, System& system,
                                FactStore& facts);
 

@@ -1,4 +1,4 @@
-// What a compiler says, without what differs each time that it is started.
+// Removes from a compiler's output the parts that differ at each start.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What a compiler is made of: the programs that it starts and the files that they read unasked. They come in
-// packages of their own, and may be exchanged without the compiler itself.
+// Finds the parts of a compiler: the programs that it starts, and the files that these always read. Parts may
+// come in packages of their own, and may change without the compiler itself.
 #pragma once
 
 #include <map>
@@ -61,11 +61,12 @@ std::string text_of_files_in_flags(const std::vector<std::string>& flags, const 
 // Whether the compiler of a toolkit is a wrapper, which starts it (toolkit/wrappers.h).
 bool is_wrapped(const Toolkit& toolkit, System& system, FactStore& facts);
 
-// Whether that or its host compiler is one: what is found out about them is known of this machine alone.
+// Whether the toolkit's compiler or its host compiler is a wrapper. Facts about wrappers are valid only on
+// this machine.
 bool has_wrapper(const Toolkit& toolkit, System& system, FactStore& facts);
 
-// Whether the wrappers among them still say what is known of them; where one does not, it is known from then
-// on, and toolkits are to be found again.
+// Asks the wrappers among these compilers again. Returns false if an answer differs from `facts`; then it
+// stores the new answer, and the caller must find the toolkits again.
 bool wrappers_answer_as_known(const std::vector<Toolkit>& toolkits, const std::optional<HostCompiler>& cxx,
                               System& system, FactStore& facts);
 

@@ -1,4 +1,5 @@
-// Toolkits of this machine: a device compiler with its libraries, CUDA's or HIP's.
+// Finds and chooses the toolkits of this machine. A toolkit is a device compiler with its libraries, such as
+// CUDA.
 #pragma once
 
 #include <optional>
@@ -60,7 +61,7 @@ struct Toolkit {
   bool operator==(const Toolkit&) const = default;
 };
 
-// A folder that holds a compiler that cannot be used, or that the user named and that is no toolkit.
+// A folder whose compiler cannot be used, or that the user named although it is no toolkit.
 struct RejectedToolkit {
   Path home;
   std::string origin;
@@ -87,7 +88,7 @@ struct Toolkits {
 // libraries for: dry runs ask it.
 Toolkits find_toolkits(const Settings& settings, System& system, FactStore& facts, DigestMemo& digests);
 
-// That of an nvcc which somebody names, without a host compiler. The error is why it is none that is known.
+// The toolkit of a given nvcc, without a host compiler. The error is the reason why it is no known toolkit.
 tl::expected<Toolkit, std::string> find_toolkit_of(const Path& nvcc, System& system, FactStore& facts,
                                                    DigestMemo& digests);
 
@@ -104,14 +105,14 @@ Environment handed_on_variables(const System& system);
 // A line of each, "<sha256 of its value> variable <name>": a part of what tools are (ToolText::text).
 std::string text_of_variables(const System& system);
 
-// Where tools are asked: where they will work, for a wrapper may choose by the current folder; where that is
-// not there yet, in the nearest folder above. "": the current one.
+// The folder in which tools answer questions: the build folder, because a wrapper may choose by the current
+// folder. If it does not exist yet, the nearest existing folder above it. "": the current folder.
 Path asking_folder(const System& system);
-// Asks a tool there for what it says (Command::is_question).
+// A command that asks a tool in that folder (Command::is_question).
 Command question_to_tool(std::vector<std::string> argv, Environment environment, const System& system,
                          std::chrono::seconds timeout = std::chrono::seconds(60));
 
-// What an op set asks of a toolkit.
+// The requirements of a set of ops for a toolkit.
 struct ToolkitDemand {
   const Vendor* vendor = nullptr;  // of the GPUs that it is for; nullptr: NVIDIA
   bool is_needed = false;          // an op that is wanted is built with it
@@ -148,8 +149,8 @@ struct Gpu {
 };
 // The GPUs that nvidia-smi lists, and those of amdgpu, i915 and xe, lowest arch first; empty without one.
 std::vector<Gpu> find_gpus(System& system);
-// The archs of those that ops are for, in their order. As for torch, integrated GPUs count only where there
-// is no other GPU.
+// The archs of those GPUs that ops can run on, in their order. As for torch, integrated GPUs count only where
+// there is no other GPU.
 std::vector<Target> archs_to_serve(const std::vector<Gpu>& gpus);
 // The same, ascending, each once.
 std::vector<Target> archs_of_gpus(const std::vector<Gpu>& gpus);

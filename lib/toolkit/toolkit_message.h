@@ -1,4 +1,4 @@
-// The errors of choosing a toolkit, in words. Private to lib/toolkit.
+// The errors of choose_toolkit. Private to lib/toolkit.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace dsbuild {
 // "CUDA 13.0.88 (/usr/local/cuda-13.0)"
 std::string toolkit_name(const Toolkit& toolkit);
 
-// Of a demand: what the toolkit must target, and ToolkitDemand::torch_cuda.
+// The parts of a ToolkitDemand for messages: the targets and torch_cuda.
 struct ToolkitNeed {
   const CompilerFamily* family = &k_nvcc_family;
   ArchSet archs;

@@ -1,5 +1,5 @@
-// The GPUs that a program of CUDA, HIP or SYCL sees in this environment. NVML, and so nvidia-smi, knows
-// nothing of CUDA_VISIBLE_DEVICES; the driver that applies it has to be asked.
+// Finds the GPUs that a program of CUDA, HIP or SYCL sees in this environment. dsbuild asks CUDA's driver,
+// because nvidia-smi ignores CUDA_VISIBLE_DEVICES.
 #pragma once
 
 #include <vector>
