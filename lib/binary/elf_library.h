@@ -1,6 +1,7 @@
-// What a loader asks of a shared library or of a program, read where it lies: of a file of gigabytes, a few
-// pages. Sources: the System V ABI for dynamic sections and symbols; for GNU's hash table, which no standard
-// describes, elf/dl-setup_hash.c and elf/dl-lookup.c of glibc; for versions, the Linux Standard Base.
+// Reads the parts of a shared library or program that a loader needs, without reading the whole file: a few
+// pages of gigabytes. Sources: the System V ABI for dynamic sections and symbols; for GNU's hash table, which
+// no standard describes, elf/dl-setup_hash.c and elf/dl-lookup.c of glibc; for versions, the Linux Standard
+// Base.
 #pragma once
 
 #include <optional>
@@ -12,8 +13,8 @@
 
 namespace dsbuild {
 
-// A symbol that another library is to have. A linker gives it a version where it found it in a library that
-// has versions, as libc and libcudart have; without one nobody may have it.
+// A symbol that a different library must define. The linker gives it a version if it found it in a library
+// with versions, such as libc and libcudart. A symbol without a version may be defined nowhere.
 struct UndefinedSymbol {
   std::string name;
   bool has_version = false;
@@ -33,11 +34,11 @@ class ElfLibrary {
   // By its PT_GNU_STACK; without one, as the kernel does.
   bool wants_executable_stack() const { return wants_executable_stack_; }
 
-  // Those of the file that are not weak, in its order. Errors: as above.
+  // The undefined symbols that are not weak, in the file's order. Errors: as above.
   Result<std::vector<UndefinedSymbol>> undefined_symbols() const;
 
-  // Whether others find it by its hash table; nullopt where it has none of GNU's. Versions do not count.
-  // Errors: as above.
+  // Whether the library defines the symbol, by GNU's hash table; nullopt if it has no such table. Ignores
+  // versions. Errors: as above.
   Result<std::optional<bool>> defines(std::string_view symbol) const;
 
  private:

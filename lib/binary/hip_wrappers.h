@@ -9,8 +9,8 @@
 
 namespace dsbuild {
 
-// How many bundles they name. In an object each is a name that the linker resolves; in what is linked the
-// addresses are in the section, or in the relocations alone (lld). Exit 1 `bad_fatbin` for damaged ones.
+// The number of bundles that they name. In an object, each is a symbol for the linker. In a linked file, the
+// addresses are in the section, or only in the relocations (lld). Exit 1 `bad_fatbin` for damaged ones.
 Result<size_t> count_wrapped_bundles(const ElfHeaders& elf, ByteRange file, const std::string& name);
 
 }  // namespace dsbuild

@@ -1,5 +1,5 @@
-// Device images of all vendors inside binary files, read without their tools. Of which sources, and checked
-// against what, is said where each sort is read: fatbin.h (CUDA), offload_bundle.h and code_object.h (HIP),
+// Device images of all vendors inside binary files, read without their tools. The header for each kind names
+// the sources and checks of its format: fatbin.h (CUDA), offload_bundle.h and code_object.h (HIP),
 // intel_image.h (SYCL).
 #pragma once
 
@@ -51,11 +51,12 @@ struct DeviceCode {
 // know, `io` where they cannot be read. Code for a device link (NVVM, LLVM bitcode) is passed over.
 Result<DeviceCode> read_device_code(ByteRange file, const std::string& name);
 
-// What a GPU or a driver can take: without the inputs of a device link.
+// Removes the inputs of a device link, which no GPU and no driver can load.
 void keep_loadable(DeviceCode& code);
 
 ArchSet archs_of(const DeviceCode& code);
-// Of each module, in the order of the file; none for one whose images are empty or relocatable: what can run.
+// The archs of each module, in the order of the file. Leaves out modules that cannot run: empty or
+// relocatable ones.
 std::vector<ArchSet> modules_of(const DeviceCode& code);
 
 struct BinaryFile : DeviceCode {
@@ -63,7 +64,7 @@ struct BinaryFile : DeviceCode {
   std::vector<std::string> needed;           // DT_NEEDED
   std::vector<std::string> wanted_versions;  // of symbols of others: "GLIBC_2.34"; sorted
 };
-// The same, and what else the linker knows of it.
+// The same, with exports, needed libraries and versions.
 Result<BinaryFile> read_binary(Bytes file, const std::string& name);
 
 }  // namespace dsbuild

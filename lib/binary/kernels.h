@@ -1,8 +1,7 @@
-// The functions of machine code: how large each is, and what it takes of a GPU. Those of other vendors than
-// NVIDIA: code_object.h, intel_image.h.
-// Sources: the sections and attributes that cuobjdump -elf names (.text.NAME, .nv.info, EIATTR_…); what is
-// read of them is compared with cuobjdump --dump-resource-usage, spills with what ptxas -v says
-// (docs/internals/fatbin.md).
+// Lists the functions in machine code, with their sizes, registers and memory. For AMD see code_object.h, for
+// Intel intel_image.h. Sources: the sections and attributes that cuobjdump -elf names (.text.NAME, .nv.info,
+// EIATTR_…); what is read of them is compared with cuobjdump --dump-resource-usage, spills with what ptxas -v
+// says (docs/internals/fatbin.md).
 #pragma once
 
 #include <functional>
