@@ -13,7 +13,8 @@ bool takes_value(const std::string& name);
 // The option of a word that also contains its value, as in -DX: "DX=1" -> "D"; "" for other words.
 std::string joined_option(const std::string& name);
 
-// What an option asks for, if that is no object of one translation unit; "" for other options.
+// The output that an option asks for, for options that ask for no object of one translation unit; "" for
+// others.
 std::string other_phase(const std::string& name);
 
 // Why a compile with this option is not split into parts.
