@@ -12,8 +12,8 @@ namespace dsbuild {
 
 using OtherName = std::function<std::optional<std::string>(std::string_view name)>;
 
-// nullopt if `other` returns nullopt for a name, if the file has a different layout, so that equal names
-// would not give equal bytes, or if it is damaged.
+// nullopt if `other` returns nullopt for a name, or if the file is damaged. Also nullopt for a file with a
+// different layout: there, equal names would not give equal bytes.
 std::optional<std::string> with_elf_names(std::string_view file, const OtherName& other);
 
 }  // namespace dsbuild

@@ -39,8 +39,8 @@ struct Plan {
   const HostCompiler& cxx() const { return needed.cxx; }  // for CPU ops
 };
 
-// Files in the build folder that tell steps where the cache and the tools' own folders lie, and which tools
-// have an assembler that lists the files it read (base/build_layout.h).
+// Files in the build folder that tell steps where the cache and the tools' own folders lie. They also tell
+// which tools have an assembler that lists the files it read (base/build_layout.h).
 std::vector<PlannedFile> places_of_steps(const ToolParts& tools, const Settings& settings,
                                          const FileReader& files);
 

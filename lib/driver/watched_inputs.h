@@ -7,8 +7,8 @@
 
 namespace dsbuild {
 
-// The absolute folders of a plan's specs and sources, of all project files in the records of its edges, and
-// those in which compilers searched for headers.
+// The absolute folders of the pack's specs and sources, and the include folders of its ops. Also those of all
+// pack files in the records of the plan's edges.
 std::set<Path> folders_of_inputs(const Plan& plan, const FileReader& files);
 
 }  // namespace dsbuild

@@ -1,5 +1,5 @@
-// Tries to open the libraries of a bundle on this machine, each in a process of its own, so that a crash in
-// one does not end the others or the program.
+// Tries to open the libraries of a bundle on this machine. Each gets a process of its own, so a crash in one
+// does not end the others or the program.
 #pragma once
 
 #include <string>
