@@ -1,4 +1,4 @@
-// What lies where in a store's folder. Only for this stage and lib/remote, whose folders are laid out alike.
+// The files in a cache's folder. Only for this stage and lib/remote, whose folders have the same layout.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,6 @@
 
 namespace dsbuild {
 
-// Where a result and a blob lie.
 Path result_file(const Path& folder, const std::string& key);
 Path blob_file(const Path& folder, const std::string& digest);
 
@@ -21,11 +20,12 @@ struct EntryFile {
 
 struct CacheContent {
   std::vector<EntryFile> results;
-  std::vector<EntryFile> blobs;        // and entries of older versions, which nobody finds any more
-  std::vector<EntryFile> temporaries;  // of processes that write, or were killed
+  std::vector<EntryFile> blobs;        // and entries of older versions, which are no longer used
+  std::vector<EntryFile> temporaries;  // of processes that are writing or were killed
 };
 
-// The files that look like ours; nothing else and no link is looked at. Errors: those of reading.
+// Lists the files whose names are those of a cache; ignores all other files, and links. Errors: those of
+// reading.
 Result<CacheContent> scan_cache(const Path& folder, const FileReader& files);
 
 }  // namespace dsbuild

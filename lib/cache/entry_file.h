@@ -1,4 +1,4 @@
-// Entries and blobs of a local cache as the bytes of files. A result:
+// The file formats of a local cache. A result:
 //   <sha256 of all that follows, 64 hex digits>
 //   dsbuild-result 1
 //   <key>
@@ -19,12 +19,12 @@
 namespace dsbuild {
 
 std::string render_result(const std::string& key, const ActionResult& result);
-// nullopt for what is not whole, of another version, or the result of another key.
+// nullopt: the text is incomplete, of a different version, or the result of a different key.
 std::optional<ActionResult> parse_result(const std::string& key, std::string_view text);
 
 std::optional<std::string> render_blob(const std::string& digest, std::string_view bytes);
-// nullopt for what is not whole, of another version, or has another digest. The content is not hashed again:
-// the first line vouches for all of it.
+// nullopt: the text is incomplete, of a different version, or its digest differs. The content is not hashed
+// again, because the first line is the digest of the whole file.
 std::optional<std::string> parse_blob(const std::string& digest, std::string_view text);
 
 }  // namespace dsbuild

@@ -1,8 +1,8 @@
 // A cache in a folder, shared by all build folders and by builds that run at the same time. One file for each
-// entry: <folder>/ac/<2 hex digits>/<62 hex digits> for a result, <folder>/cas/… for a blob. Each is written
-// whole or not at all and has a digest of all its bytes, so that a damaged one is never handed out. An entry
-// was last used at its file's mtime. No process waits for another. Only for this stage, and for lib/remote,
-// whose folders have the same files without the digests.
+// entry: <folder>/ac/<2 hex digits>/<62 hex digits> for a result, <folder>/cas/… for a blob. Each file
+// appears whole or not at all. It begins with a digest of its other bytes, so a damaged file counts as
+// absent. An entry was last used at its file's mtime. No process waits for a different one. Only for this
+// stage, and for lib/remote, whose folders have the same files without the digests.
 #pragma once
 
 #include "cache/action_cache.h"
@@ -10,17 +10,18 @@
 
 namespace dsbuild {
 
-// The marker (CACHEDIR.TAG) that makes a folder ours; without it nothing is written or removed there.
+// A cache's folder. Its marker file (CACHEDIR.TAG) says that dsbuild made it; without the marker, nothing is
+// written or removed there.
 class LocalFolder {
  public:
   LocalFolder(FileSystem& files, Path path) : files_(files), path_(std::move(path)) {}
   const Path& path() const { return path_; }
   bool is_ours() const;
   bool make_ours() const;
-  // Error: exit 2 `foreign_cache_dir` when the folder holds files and is no cache.
+  // Error: exit 2 `foreign_cache_dir` if the folder has files and is no cache.
   Result<void> check() const;
 
-  // The file's text, or nullopt: a link is not followed. Marks it as used.
+  // The file's text; nullopt if it cannot be read or is a link. Marks the file as used.
   std::optional<std::string> read(const Path& file) const;
   bool write(const Path& file, const std::string& text) const;
   bool has(const Path& file) const;

@@ -1,6 +1,6 @@
-// How large the entries of a store are together, without a look at them: a file to which every put appends
-// "+<bytes>", and which pruning replaces by one line "=<bytes>". Nobody waits for anybody: a line that gets
-// lost makes the record a little too small until the next pruning. Private to this stage.
+// The total size of a cache's entries, without a scan of its folder. A file `size` has it: every put appends
+// "+<bytes>", and pruning replaces the file by one line "=<bytes>". No process waits for a different one: if
+// a line is lost, the size is a little too small until the next pruning. Private to this stage.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ inline constexpr const char* k_size_file = "size";
 
 void record_put(const Path& folder, unsigned long long bytes, FileSystem& files);
 void record_size(const Path& folder, unsigned long long bytes, FileSystem& files);
-// nullopt: the entries have to be looked at, since there is no record, it is damaged, or it has become long.
+// nullopt: the caller must scan the folder, because the file is absent, damaged or too long.
 std::optional<unsigned long long> recorded_size(const Path& folder, const FileReader& files);
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// Makes HIP of an op's CUDA sources, by the hipify of the torch that is installed: `dsbuild action hipify …`.
+// Translates an op's CUDA sources to HIP with the installed torch's hipify: `dsbuild action hipify …`.
 #pragma once
 
 #include "exec/engine.h"
@@ -14,12 +14,12 @@ struct HipifyStep {
   std::vector<std::string> sources;        // "pack/adam.cu"
 };
 
-// The tree, "hipify/adam", lies next to the list. It has the sources as HIP under their own names, and the
-// project's files that they include. hipify's translations of these have names of hipify's own. A compile
-// takes the tree in the place of the source root, to which nothing is written. The step looks for all files
-// that the texts name, in every folder where a compiler may look. So hipify sees neither more nor less than
-// in the whole source root. Files are written where their bytes change; those of an older tree go. The cache
-// knows the tree by the files that were read. Errors: those of reading and writing.
+// Makes the folder "hipify/adam" next to the list. It has the sources as HIP under their own names, and the
+// project's files that they include. hipify chooses the names of its translations of the latter. A compile
+// uses this tree instead of the source root, to which nothing is written. The step looks for all files that
+// the texts name, in every folder where a compiler may look. So hipify sees neither more nor less than in the
+// whole source root. The step writes files whose bytes change, and removes those of an older tree. The tree's
+// key in the cache depends on the files that were read. Errors: those of reading and writing.
 Result<StepEnd> run_hipify_step(const HipifyStep& step, Engine& engine);
 
 }  // namespace dsbuild
