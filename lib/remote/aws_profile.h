@@ -1,5 +1,5 @@
-// Profiles of AWS: ~/.aws/config has sections [default] and [profile NAME], ~/.aws/credentials has [NAME].
-// Values of the latter count more. Private to this stage.
+// Reads the configuration files of AWS: ~/.aws/config has sections [default] and [profile NAME],
+// ~/.aws/credentials has [NAME]. Values of the latter take precedence. Private to this stage.
 #pragma once
 
 #include <map>
@@ -14,12 +14,13 @@ namespace dsbuild {
 using AwsProfile = std::map<std::string, std::string>;  // names in lower case
 using AwsProfiles = std::map<std::string, AwsProfile>;
 
-// Pure. Lines that are indented belong to the setting above, and say nothing here.
+// Pure. Ignores indented lines, which belong to the setting above.
 AwsProfiles parse_aws_profiles(std::string_view config, std::string_view credentials);
-// "": it is not set.
+// "": not set.
 std::string value_of(const AwsProfile& profile, const std::string& name);
 
-// AWS_CONFIG_FILE, AWS_SHARED_CREDENTIALS_FILE, HOME. Files that cannot be read are empty.
+// The paths by AWS_CONFIG_FILE, AWS_SHARED_CREDENTIALS_FILE and HOME. A file that cannot be read counts as
+// empty.
 struct AwsProfileFiles {
   std::string config, credentials;  // paths; "": none
 };
@@ -28,7 +29,7 @@ AwsProfiles read_aws_profiles(const AwsProfileFiles& paths, const FileReader& fi
 
 // AWS_PROFILE, or "default".
 std::string aws_profile_name(const VariableLookup& variable);
-// The variable, or for AWS_DEFAULT_REGION the region of the profile.
+// A look-up that gives AWS_DEFAULT_REGION the profile's region if the variable is not set.
 VariableLookup with_region_of_profile(VariableLookup variable, const FileReader& files);
 
 }  // namespace dsbuild

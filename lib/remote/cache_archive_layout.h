@@ -15,7 +15,7 @@ inline constexpr const char* k_archive_keys = "keys";
 
 // "cas/12/34…"
 std::string member_name(const RemoteName& name);
-// nullopt: no file of a cache has this name.
+// nullopt: this is not the name of a cache's file.
 std::optional<RemoteName> parse_member_name(std::string_view name);
 
 struct ArchiveKeys {
@@ -24,7 +24,7 @@ struct ArchiveKeys {
   bool operator==(const ArchiveKeys&) const = default;
 };
 std::string render_archive_keys(const ArchiveKeys& keys);
-// nullopt: it is of another version, or has a line that is none.
+// nullopt: a different version, or a malformed line.
 std::optional<ArchiveKeys> parse_archive_keys(std::string_view text);
 
 }  // namespace dsbuild

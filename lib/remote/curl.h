@@ -1,8 +1,8 @@
-// libcurl, loaded when it is needed: only its headers are used to build. So the program stays small, starts
-// fast, and runs on machines that have no libcurl, for as long as no HTTP cache is asked for.
+// libcurl, loaded with dlopen when it is first needed; the build uses only its headers. So the program stays
+// small and starts fast. It also runs on machines without libcurl, unless a shared cache needs HTTP.
 #pragma once
 
-// CURLOPT_… that newer versions call deprecated are the ones that older versions have.
+// Some CURLOPT_… are deprecated in newer versions, but older versions have no others.
 #define CURL_DISABLE_DEPRECATION
 #include <curl/curl.h>
 
@@ -10,7 +10,6 @@
 
 namespace dsbuild {
 
-// libcurl's functions by their names.
 struct Curl {
   decltype(&::curl_version_info) version_info = nullptr;
   decltype(&::curl_global_init) global_init = nullptr;
@@ -37,8 +36,8 @@ struct Curl {
   decltype(&::curl_free) free = nullptr;
 };
 
-// From any thread. Loads it once, and keeps it until the process ends. Error: exit 3, code `no_libcurl`,
-// where there is none, or only one before 7.68.
+// May be called from any thread. Loads libcurl once, and keeps it until the process ends. Error: exit 3
+// `no_libcurl` if there is none, or it is older than 7.68.
 Result<const Curl*> load_curl();
 
 }  // namespace dsbuild

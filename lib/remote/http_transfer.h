@@ -1,4 +1,4 @@
-// One request and its response, over all tries. Private to this stage.
+// One request and its response, with all its tries. Private to this stage.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace dsbuild {
 
-// What all transfers of a client share.
+// The values that all transfers of a client share.
 class HttpSetup {
  public:
   HttpSetup(const Curl& curl, HttpOptions options, HttpUrl base, const FileReader& files);
@@ -22,10 +22,10 @@ class HttpSetup {
   const HttpOptions& options() const { return options_; }
   const HttpUrl& base() const { return base_; }
   const std::string& user_agent() const { return user_agent_; }
-  // "": libcurl's own.
+  // "": libcurl's default.
   const std::string& ca_file() const { return ca_file_; }
-  // Whether a connection of HTTP/2 without TLS carries more than one request. That of libcurl 7.88 fails at
-  // the second (github.com/curl/curl/pull/10643); Debian 12 has that version.
+  // Whether an HTTP/2 connection without TLS may carry more than one request. In libcurl 7.88 the second
+  // request fails (github.com/curl/curl/pull/10643); Debian 12 has that version.
   bool reuses_h2c() const { return reuses_h2c_; }
 
  private:
@@ -38,25 +38,25 @@ class HttpSetup {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-// Requests of one call, whose caller waits for the last of them. Each call has a condition of its own: with
-// one for all, each answer would wake hundreds of threads.
+// The requests of one call of send(), whose caller waits for the last response. Each call has its own
+// condition variable: a common one would wake hundreds of threads for each response.
 struct HttpBatch {
-  size_t left = 0;  // how many have no response yet
+  size_t left = 0;  // requests without a response
   std::condition_variable ended = {};
 };
 
 class HttpTransfer {
  public:
-  // They outlive this. `credentials`: headers for the server that the user named.
+  // The arguments must outlive this. `credentials`: headers for the server that the user named.
   HttpTransfer(const HttpSetup& setup, const HttpRequest& request,
                const std::vector<std::string>& credentials);
   HttpTransfer(const HttpTransfer&) = delete;
   HttpTransfer& operator=(const HttpTransfer&) = delete;
   ~HttpTransfer();
 
-  // A handle for the next try, or nullptr, and then the response says why.
+  // A handle for the next try. nullptr: the request has failed, and the response says why.
   CURL* begin_try(SteadyTime now);
-  // After the try: the caller frees the handle later.
+  // Call it after the try; the caller frees the handle later.
   enum class Next { ended, again };
   Next end_try(CURL* handle, CURLcode code, SteadyTime now);
   // When the next try is due.
@@ -65,7 +65,7 @@ class HttpTransfer {
   bool is_unanswered() const { return is_unanswered_; }
   SteadyTime started() const { return started_; }
   bool is_stopped() const { return request_.stop.stop_requested(); }
-  // When it is given up unless a byte of the body has come; nullopt: never.
+  // When the request fails unless a byte of the body has arrived; nullopt: never.
   std::optional<SteadyTime> first_byte_due() const;
   void fail_for_silence() { fail(k_no_answer); }
   bool speaks_http2() const { return speaks_http2_; }
@@ -98,15 +98,15 @@ class HttpTransfer {
   const HttpRequest& request_;
   const std::vector<std::string>& credentials_;
   std::string url_;
-  curl_slist* headers_ = nullptr;  // of the try that runs
+  curl_slist* headers_ = nullptr;  // of the current try
   size_t sent_ = 0;
   size_t received_ = 0;
   CURL* handle_ = nullptr;
-  std::array<char, CURL_ERROR_SIZE> words_{};  // libcurl's own, of a failure
+  std::array<char, CURL_ERROR_SIZE> words_{};  // libcurl's message of a failure
   SteadyTime started_{}, deadline_{}, due_{};
   int waits_ = 0, redirects_ = 0;
-  bool is_own_ = true;    // goes to the server that the user named: no other gets that one's secrets
-  bool is_first_ = true;  // goes to the server of the request: no other gets the headers of the request
+  bool is_own_ = true;    // goes to the server that the user named; no other gets its secrets
+  bool is_first_ = true;  // goes to the request's first server; no other gets the request's headers
   bool was_dropped_ = false, is_too_large_ = false, is_out_of_memory_ = false;
   bool is_unanswered_ = false, speaks_http2_ = false;
 };

@@ -1,4 +1,4 @@
-// The address of an HTTP cache in its parts, as libcurl itself reads it. Private to this stage.
+// Splits a URL into its parts, as libcurl does. Private to this stage.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ struct HttpUrl {
   std::string host;
   std::string port;
   std::string user, password;  // decoded; secrets
-  std::string text;            // without user and password
+  std::string text;            // the URL without user and password
   bool is_plain = true;        // has no query and no fragment
   bool has_same_origin(const HttpUrl& other) const {
     return scheme == other.scheme && host == other.host && port == other.port;
@@ -21,7 +21,7 @@ struct HttpUrl {
   std::string origin() const { return scheme + "://" + host + ":" + port; }
 };
 
-// nullopt: not a URL of HTTP.
+// nullopt: not an HTTP URL.
 std::optional<HttpUrl> parse_http_url(const Curl& curl, const std::string& text);
 
 }  // namespace dsbuild

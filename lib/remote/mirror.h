@@ -1,7 +1,7 @@
-// Between the local cache and one that machines share: brings results that a build asks for, and takes new
-// ones there. A failure of the shared cache is a miss. After three failures in a row this build goes on
-// without it. Each file is checked against its digest before it is written here. An entry is believed where a
-// trusted key has signed it, or where nothing is said of keys (docs/guides/shared_cache.md).
+// Copies results between the local cache and the shared cache: downloads results that a build asks for, and
+// uploads new ones. A failure of the shared cache is a miss. After three failures in a row, this build no
+// longer uses it. Each file is checked against its digest before it is written here. An entry is trusted if a
+// trusted key has signed it, or if no trusted keys are set (docs/guides/shared_cache.md).
 #pragma once
 
 #include <condition_variable>
@@ -32,32 +32,33 @@
 namespace dsbuild {
 
 struct MirrorOptions {
-  std::string scope = {};  // results of another scope are not found
+  std::string scope = {};  // results of other scopes are not found
   bool uploads = false;
-  EntryKeys keys = {};  // who signs, and who is believed
-  // The store removes files of this age. Entries that are used there and are older than half of it are
-  // written again. 0: it removes nothing by age.
+  EntryKeys keys = {};  // the key that signs uploads, and the trusted keys
+  // The age at which the store removes files. A used entry that is older than half of it is written again. 0:
+  // the store removes nothing by age.
   int64_t ttl_seconds = 0;
   int64_t (*clock)() = unix_seconds;
-  bool pushes = false;  // what the local cache has goes up when it is used, and nothing comes from there
-  bool offers = false;  // what it has goes up when it is used, where it is not there yet
-  // A build goes on without a store that has taken longer than this for what is asked for together, at less
-  // than this many bytes a second: compiling is about as fast.
+  bool pushes = false;  // uploads results of the local cache when they are used, downloads nothing
+  bool offers = false;  // uploads results of the local cache when they are used, unless they are there
+  // A store is too slow if requests for many files took longer than the first number of seconds, at fewer
+  // bytes a second than the second number. Then the build no longer uses it, since compiling is about as
+  // fast.
   double most_seconds_slow = 5;
   double least_bytes_per_second = 100'000;
 };
 
 struct MirrorUses {
   RemoteCounts counts;
-  uint64_t unsent = 0;        // entries that were to go there, and have not
-  std::string off;            // why this build went on without it; "": it did not
-  std::string read_only;      // why nothing went up; "": that was not asked for, or it did
-  std::string untrusted_why;  // of the first entry that no trusted key has signed
+  uint64_t unsent = 0;        // entries that were to be uploaded, and were not
+  std::string off;            // why this build stopped using the shared cache; "": it did not
+  std::string read_only;      // why uploads stopped; "": they did not, or there were to be none
+  std::string untrusted_why;  // why the first entry was refused that no trusted key has signed
   bool operator==(const MirrorUses&) const = default;
 };
 
-// One action whose key the plan knows. `holds`: whether a record is of what is here now, or will be here by
-// records that held before.
+// One action whose key the plan knows. `holds`: whether a record describes the files that are here now, or
+// that will be here by records for which it was true before.
 struct Foreseen {
   std::string key;
   std::function<bool(const Record& record)> holds;
@@ -75,24 +76,24 @@ class RemoteMirror : public Upstream {
   void fetch_together(UpstreamKind what, const std::vector<std::string>& keys) override;
   void added(UpstreamKind what, const std::string& key) override;
   void found(UpstreamKind what, const std::string& key) override;
-  // All that the actions need and the local cache lacks, in four rounds: entries of records, larger ones of
-  // these and of the texts that they name, entries of results, and their files.
+  // Downloads all that the actions need and the local cache lacks, in four rounds: entries of records;
+  // records and texts named by them that are too large for an entry; entries of results; their files.
   void prefetch(const std::vector<Foreseen>& actions);
-  // Of both, the files of all of them are in memory at once.
-  // From there into the local cache, which has so many of them then.
+  // Downloads these entries into the local cache. Returns how many of them are then in it. Like push(), it
+  // has all their files in memory at the same time.
   size_t pull(const std::vector<UpstreamItem>& items);
-  // These of the local cache go there, now.
+  // Uploads these entries of the local cache now.
   void push(const std::vector<UpstreamItem>& items);
   bool pushes() const { return options_.pushes; }
   bool offers() const { return options_.pushes || options_.offers; }
-  bool may_put() const { return store_->may_put(); }  // false: there are no credentials to upload with
-  // The entries that went there since this object was made, in their order.
+  bool may_put() const { return store_->may_put(); }  // false: there are no credentials for an upload
+  // The entries that this object has uploaded, in their order.
   std::vector<UpstreamItem> pushed() const;
-  // Waits until all that was to go there is there, however long that takes. Failed ones are tried again, also
-  // where this build went on without the shared cache. false: `goes_on` ended it, or some has failed for good
+  // Waits until all uploads are done, without a time limit. Repeats failed ones, even if this build had
+  // stopped using the shared cache. false: `goes_on` returned false, or some uploads still failed
   // (MirrorUses::unsent).
   bool send_all(const std::function<bool()>& goes_on);
-  // Waits for uploads, but no longer than this. Uploads that are left do not happen.
+  // Waits for uploads, but no longer than this. Cancels those that are left.
   void finish(double most_seconds);
   MirrorUses uses() const;
   const std::string& scope() const { return options_.scope; }
@@ -100,7 +101,7 @@ class RemoteMirror : public Upstream {
   MirrorLog& log() { return log_; }
 
  private:
-  // An entry that goes up, with its files; `there`: the one that is there already.
+  // An entry to upload, with its files. `there`: the present entry of the shared cache.
   struct Upload {
     std::string key;
     std::vector<CachedFile> files;
@@ -149,29 +150,30 @@ class RemoteMirror : public Upstream {
   LocalFolder folder_;
   LocalActionCache actions_;
   LocalBlobStore blobs_;
-  TieredCache cache_;  // the same folder: lists of records
+  TieredCache cache_;  // the same folder, for lists of records
   MirrorOptions options_;
-  const int64_t began_;  // unix seconds: what this build puts there is no older
+  const int64_t began_;  // seconds since the epoch: uploads of this build are no older
   FilePacker packer_;    // the uploader's
   MirrorLog log_;
 
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the following
   MirrorUses uses_;
   int failures_in_a_row_ = 0;
-  double seconds_together_ = 0;  // that took what was asked for together
+  double seconds_together_ = 0;  // that requests for many files took
   uint64_t bytes_together_ = 0;
-  std::map<std::string, std::shared_future<bool>> asked_;  // by names of actions: what fetch() says
+  std::map<std::string, std::shared_future<bool>> asked_;  // the answers of fetch(), by names of entries
   std::set<std::string> untrusted_;                        // names of entries
-  std::set<std::string> found_;                            // names of what was found here
+  std::set<std::string> found_;                            // names of entries that were found here
   std::vector<UpstreamItem> pushed_;
   std::map<std::string, UpstreamItem> unsent_;  // by names of entries
   std::deque<UpstreamItem> queue_;
-  std::set<std::string> old_;          // names of entries that were found to be old
-  std::deque<UpstreamItem> renewals_;  // of them, those that are still to be written
-  std::set<std::string> fresh_files_;  // the uploader's: digests, packed, of files that were written again
+  std::set<std::string> old_;          // names of old entries
+  std::deque<UpstreamItem> renewals_;  // those of them that are not yet written again
+  // for the uploader alone: packed digests of files that were written again
+  std::set<std::string> fresh_files_;
   bool is_uploading_ = false, ends_ = false;
   std::condition_variable changed_;
-  std::thread uploader_;  // last, for it uses the others
+  std::thread uploader_;  // last, because it uses the others
 };
 
 }  // namespace dsbuild

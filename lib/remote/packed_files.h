@@ -1,5 +1,6 @@
-// How files travel: packed, where it helps together with files that are there already. The PTX of a source
-// for four archs differs in one line, and a library has the images of its objects. Private to this stage.
+// Compresses files for transfer ("packs"), with similar files as dictionary where that helps. The PTX of a
+// source for four archs differs in one line, and a library has the images of its objects. Private to this
+// stage.
 #pragma once
 
 #include <functional>
@@ -14,30 +15,31 @@
 
 namespace dsbuild {
 
-// The files that one build has taken there. Files are packed with those of this build alone: who empties the
-// store by age loses them together.
+// Packs the files that one build uploads. Only files of the same build serve as dictionary ("bases"): a store
+// that removes old files then removes them together.
 class FilePacker {
  public:
-  // `contents`: whether small files go into their entry.
+  // `contents`: whether an entry contains its small files.
   FilePacker(const BlobStore& here, bool contents) : here_(here), contents_(contents) {}
 
   enum class Bases { any, none };
   struct Packed {
     RemoteOutput output;  // without a name
-    std::string bytes;    // to be put there; "": they are in the entry
+    std::string bytes;    // to upload; "": they are in the entry
   };
   bool knows(const std::string& digest) const { return files_.contains(digest); }
-  // From now on others may be packed with it. nullopt: there is no memory for it.
+  // From now on, this file may be a base. nullopt: a base is gone from the local cache, or there is no
+  // memory.
   std::optional<Packed> pack(const std::string& digest, const std::string& bytes, Bases bases);
-  // Whether it got there.
+  // Notes whether the upload succeeded.
   void end_put(const std::string& digest, bool is_there);
-  // Outputs of these files, and after them what they are packed with. nullopt: one is not there.
+  // The outputs of these files, followed by their bases. nullopt: one was not uploaded.
   std::optional<RemoteEntry> entry_of(const std::vector<CachedFile>& files) const;
 
  private:
   struct Known {
     RemoteOutput output;
-    size_t depth = 0;  // of bases of bases
+    size_t depth = 0;  // of its chain of bases
     bool is_there = false;
   };
   std::vector<std::string> bases_of(const std::string& bytes, const Features& features) const;
@@ -48,20 +50,20 @@ class FilePacker {
   SimilarFiles similar_;
 };
 
-// The other side: brings files of entries into `here`.
+// The other direction: unpacks files of entries into `here`.
 class FileUnpacker {
  public:
   explicit FileUnpacker(const BlobStore& here) : here_(here) {}
 
   void add(const RemoteEntry& entry);
-  // The outputs to fetch for all files that are not here.
+  // The outputs to download for the files that are not here.
   std::vector<RemoteOutput> missing();
   void take(const RemoteOutput& output, std::string packed) {
     packed_[output.file.digest] = std::move(packed);
   }
-  // Which of the entries' files are here now, by their digests.
+  // Returns the digests of those files of the entries that are here now.
   std::set<std::string> unpack();
-  // Which of those that were taken are not what their entry says.
+  // Digests of taken files whose bytes are not those of their entry.
   const std::set<std::string>& damaged() const { return damaged_; }
 
  private:
@@ -74,11 +76,11 @@ class FileUnpacker {
 
   const BlobStore& here_;
   std::map<std::string, RemoteOutput> outputs_;  // by digest
-  std::set<std::string> targets_;                // of them, without those that are only bases
+  std::set<std::string> targets_;                // digests of outputs, without those that are only bases
   std::map<std::string, bool> is_here_;
   std::map<std::string, std::string> packed_;
-  std::set<std::string> bases_;                    // what others are packed with
-  std::map<std::string, std::string> kept_bases_;  // their bytes, for several files have one base
+  std::set<std::string> bases_;                    // digests of files that are bases
+  std::map<std::string, std::string> kept_bases_;  // their bytes, because several files may have one base
   size_t kept_bytes_ = 0;
   std::set<std::string> damaged_;
 };

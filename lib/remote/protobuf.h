@@ -1,4 +1,4 @@
-// What kind of field a reader of protocol buffers is at. Private to this stage.
+// Tells the kind of the current field of a protobuf reader. Private to this stage.
 #pragma once
 
 #include <protozero/pbf_reader.hpp>

@@ -1,5 +1,6 @@
-// A server of the Remote Execution API v2 (github.com/bazelbuild/remote-apis): what it can do, and its
-// ContentAddressableStorage. What serves its ActionCache and its Execution stands on it.
+// A client of a server of the Remote Execution API v2 (github.com/bazelbuild/remote-apis): the server's
+// capabilities, and its ContentAddressableStorage. The clients of its ActionCache and its Execution use this
+// one.
 #pragma once
 
 #include <atomic>
@@ -17,12 +18,12 @@
 
 namespace dsbuild {
 
-// What GetCapabilities says, within our own bounds.
+// The answer of GetCapabilities, within dsbuild's own limits.
 struct ReapiServer {
-  RemoteAnswer::State state = RemoteAnswer::State::done;  // refused, failed: it is not used
+  RemoteAnswer::State state = RemoteAnswer::State::done;  // refused, failed: the server is not used
   std::string why = {};
-  std::string takes_no_results = {};  // why; "": it takes results into its ActionCache
-  std::string executes_nothing = {};  // why; "": it executes
+  std::string takes_no_results = {};  // why not; "": its ActionCache takes results
+  std::string executes_nothing = {};  // why not; "": it executes
   bool takes_output_paths = true;     // Command.output_paths, which came with version 2.1
   bool takes_packed_batches = false;  // BatchUpdateBlobs, by zstd
   bool takes_packed_streams = false;  // ByteStream's compressed-blobs/zstd
@@ -31,11 +32,11 @@ struct ReapiServer {
   bool batches(uint64_t bytes) const;
 };
 
-// Answers to questions about blobs, matched by their digests: a server may answer in any order, leave some
-// out, and answer what nobody asked.
+// Matches answers about blobs to requests by digest. A server may answer in any order, leave some out, and
+// add some that nobody requested.
 class BlobAnswers {
  public:
-  // Whether it is the first time.
+  // Whether this blob is asked for the first time.
   bool ask(const std::string& hash) { return ++answers_[hash].questions == 1; }
   void answer(const std::string& hash, RemoteAnswer answer);
   template <class Blobs>
@@ -44,7 +45,7 @@ class BlobAnswers {
       answer(hash_of(blob), all);
   }
   RemoteAnswer::State state(const std::string& hash) const { return answers_.at(hash).answer.state; }
-  // Once for each time that it was asked about.
+  // May be called as often as the blob was asked for.
   RemoteAnswer take(const std::string& hash);
 
  private:
@@ -58,25 +59,26 @@ class BlobAnswers {
   std::map<std::string, Entry> answers_;
 };
 
-// All from any thread.
+// All functions may be called from any thread.
 class ReapiCas {
  public:
   using Blobs = std::vector<ReapiBlob>;
   using Digests = std::vector<ReapiDigest>;
-  // Whether blobs are packed by zstd on their way, where the server takes that.
+  // Whether blobs are sent compressed by zstd, if the server accepts that.
   enum class Packing { none, zstd };
 
   ReapiCas(std::unique_ptr<HttpClient> client, std::chrono::milliseconds deadline, std::string origin,
            std::string instance);
 
-  // Asked once, at the first call.
+  // Asks the server at the first call only.
   const ReapiServer& server();
-  // Each asks about blobs that `answers` was asked about. done or absent; or found; or taken.
+  // Each of these asks the server about blobs for which answers.ask() was called. The state `done` means: the
+  // server has the blob; its bytes were read; the server took it.
   void find(const Digests& digests, BlobAnswers& answers) const;
   void get(const Digests& digests, BlobAnswers& answers);
-  // Those that the server lacks.
+  // Sends the blobs that the server lacks.
   void put(const Blobs& blobs, BlobAnswers& answers, Packing packing = Packing::none);
-  // Those of which it is known that the server lacks them (find): it is not asked again.
+  // Sends all blobs, without asking again: find() has said that the server lacks them.
   void send(const Blobs& blobs, BlobAnswers& answers, Packing packing = Packing::none);
 
   // For calls of the server's other services.
@@ -84,11 +86,11 @@ class ReapiCas {
   const std::string& instance() const { return instance_; }
   const std::string& origin() const { return origin_; }  // "reapi://host:port"
   void cancel() { channel_.cancel(); }
-  // Of files, as they travelled.
+  // Bytes of files as they were sent and received.
   uint64_t bytes_sent() const { return bytes_sent_; }
   uint64_t bytes_received() const { return bytes_received_; }
   static GrpcCall unary(const std::string& method, const std::string& message);
-  // What a code means, with a line for the user.
+  // The answer for a code, with a line for the user.
   RemoteAnswer answer_of(const std::string& method, GrpcCode code, const std::string& why, bool is_put) const;
   RemoteAnswer nonsense(const std::string& method, const std::string& what) const;
 
@@ -110,7 +112,7 @@ class ReapiCas {
   std::atomic<uint64_t> bytes_sent_ = 0;
   mutable std::atomic<uint64_t> bytes_received_ = 0;
 
-  std::mutex mutex_;  // of the server
+  std::mutex mutex_;  // guards server_
   std::optional<ReapiServer> server_;
 };
 

@@ -1,7 +1,7 @@
 // Messages of the Remote Execution API v2 (build/bazel/remote/execution/v2/remote_execution.proto) and of
 // google/bytestream/bytestream.proto, as far as a cache needs them (those of Execution are in
-// remote_execution/execution_messages.h). Requests are rendered, answers parsed;
-// nullopt: it is no such message. Each request says that its digests are of SHA-256.
+// remote_execution/execution_messages.h). Renders requests, parses answers; nullopt: it is no such message.
+// Each request says that its digests are by SHA-256.
 #pragma once
 
 #include <map>
@@ -15,19 +15,18 @@
 
 namespace dsbuild {
 
-// No batch asks about as many blobs. The answers after these are passed over.
+// More than any batch asks about; further answers are ignored.
 inline constexpr size_t k_most_blob_answers = 32'768;
 
-// The digest of these bytes.
 ReapiDigest digest_of(std::string_view bytes);
 
 struct ReapiCapabilities {
   bool has_sha256 = false;
   bool takes_results = false;                                       // update_enabled
-  uint64_t most_batch_bytes = 0;                                    // 0: there is no limit but that of gRPC
+  uint64_t most_batch_bytes = 0;                                    // 0: only gRPC's own limit counts
   bool takes_packed_batches = false, takes_packed_streams = false;  // by zstd
   bool executes = false;                                            // exec_enabled, by SHA-256
-  bool takes_output_paths = true;  // high_api_version is 2.1 or newer, or not said
+  bool takes_output_paths = true;  // high_api_version is 2.1 or newer, or absent
   bool operator==(const ReapiCapabilities&) const = default;
 };
 std::string render_get_capabilities(const std::string& instance);
@@ -38,15 +37,15 @@ std::optional<std::vector<ReapiDigest>> parse_missing(std::string_view message);
 
 struct ReapiBlob {
   ReapiDigest digest;
-  std::string_view data;   // outlives it
-  bool is_packed = false;  // `data` is, by zstd; the digest is of the unpacked bytes
+  std::string_view data;   // must outlive this
+  bool is_packed = false;  // `data` is compressed by zstd; the digest is that of the original bytes
 };
-// What an answer says of one blob.
+// The part of an answer that is about one blob.
 struct ReapiBlobAnswer {
   ReapiDigest digest;
   GrpcCode code = GrpcCode::ok;
-  std::string words = {};  // of the server, where the code is not `ok`
-  std::string data = {};   // of a blob that was read
+  std::string words = {};  // the server's message, if the code is not `ok`
+  std::string data = {};   // the bytes of a blob that was read
   bool operator==(const ReapiBlobAnswer&) const = default;
 };
 std::string render_batch_update(const std::string& instance, const std::vector<ReapiBlob>& blobs);
@@ -59,25 +58,26 @@ std::string render_get_result(const std::string& instance, const ReapiDigest& ac
 std::string render_update_result(const std::string& instance, const ReapiDigest& action,
                                  std::string_view result);
 
-// ByteStream. `offset`: of `data` in the blob; only the first request of a stream names the resource.
+// ByteStream. `offset`: where `data` begins in the blob. Only the first request of a stream names the
+// resource.
 std::string render_read(const std::string& resource);
 std::optional<std::string> parse_read(std::string_view message);
 std::string render_write(const std::string& resource, uint64_t offset, std::string_view data, bool is_last);
-// How many bytes the server has taken.
+// How many bytes the server has accepted.
 std::optional<int64_t> parse_write(std::string_view message);
 
 using PlatformProperties = std::map<std::string, std::string>;
 
 struct ReapiCommand {
-  std::vector<std::string> arguments = {};              // a first word with '/' is from the working directory
-  std::map<std::string, std::string> environment = {};  // all of it
-  std::string working_directory = {};                   // below the root of the inputs
-  std::vector<std::string> output_paths = {};           // from the working directory
+  std::vector<std::string> arguments = {};  // a first word with '/' is relative to the working directory
+  std::map<std::string, std::string> environment = {};  // the complete environment
+  std::string working_directory = {};                   // relative to the root of the inputs
+  std::vector<std::string> output_paths = {};           // relative to the working directory
   PlatformProperties platform = {};
-  bool names_output_files = false;  // as servers before version 2.1 read them, too
+  bool names_output_files = false;  // also in the field that servers before version 2.1 read
 };
 std::string render_command(const ReapiCommand& command);
-// `salt`: what the result depends on as well as on the command and the inputs; "": nothing.
+// `salt`: a further text that the result depends on, besides command and inputs; "": none.
 std::string render_action(const ReapiDigest& command, const ReapiDigest& input_root,
                           const PlatformProperties& platform, const std::string& salt);
 

@@ -1,6 +1,7 @@
-// A cache by the Remote Execution API v2 (github.com/bazelbuild/remote-apis): its ActionCache and
-// ContentAddressableStorage. Blobs are packed by zstd before they come here, so no compressor of the server
-// is used. A key is no Action there, and gets one (reapi_messages.h), which goes up before its result.
+// A shared cache on a server of the Remote Execution API v2 (github.com/bazelbuild/remote-apis): its
+// ActionCache and ContentAddressableStorage. The callers have compressed the blobs by zstd, so the server's
+// own compression is not used. A key is not the digest of an Action. So the store makes an Action for each
+// key (reapi_messages.h), and uploads it before the result.
 #pragma once
 
 #include <memory>
@@ -11,7 +12,7 @@
 namespace dsbuild {
 
 // `options.url`: "reapi://host[:port]/instance" without TLS, "reapis://…" with it; the instance may be empty.
-// Sends nothing yet. At its first use it asks the server what it can do, once. Errors: those of
+// Sends nothing yet. The first call asks the server for its capabilities, once. Errors: those of
 // open_http_client().
 Result<std::unique_ptr<RemoteStore>> open_reapi_store(HttpOptions options, const FileReader& files);
 

@@ -1,6 +1,6 @@
-// A cache on another machine, or in a folder that machines share: small files by kind and digest. Terms:
-// Remote Execution API v2 (ActionCache, ContentAddressableStorage). Its caller checks
-// each answer (remote/mirror.h).
+// The interface of a store of the shared cache, on a server or in a folder that machines share: small files
+// by kind and digest. Terms: Remote Execution API v2 (ActionCache, ContentAddressableStorage). The caller
+// checks each answer (remote/mirror.h).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ enum class RemoteKind {
 struct RemoteName {
   RemoteKind kind;
   std::string digest;  // 64 hex digits
-  uint64_t bytes = 0;  // of a file of `cas` that is asked for, for stores whose digests hold it; 0: not known
+  // The size of a requested file of `cas`, for stores whose digests contain it; 0: unknown.
+  uint64_t bytes = 0;
   bool operator==(const RemoteName&) const = default;
 };
 
@@ -38,32 +39,32 @@ struct RemoteFile {
 struct RemoteAnswer {
   enum class State {
     done,     // found, or stored
-    absent,   // the store works, and has none
-    refused,  // it does not allow this direction (401, 403, a read-only folder), or has no room for more
-              // (507)
-    failed,   // no answer, or none that makes sense
+    absent,   // the store works, and has no such file
+    refused,  // no permission for this (401, 403, a read-only folder), or no room left (507)
+    failed,   // no answer, or a malformed one
   };
   State state = State::failed;
   std::string bytes = {};  // of a file that was found
-  std::string why = {};    // of refused and failed: one line for a user, without secrets
+  std::string why = {};    // for refused and failed: one line for the user, without secrets
 };
 
-// All from any thread. Answers have the order of the questions; many are asked at once. None takes longer
-// than the store's own deadline for each file.
+// All functions may be called from any thread. Each takes many files, which the store handles at the same
+// time where it can. Answers have the order of the arguments. For each file, a call takes no longer than the
+// store's deadline.
 class RemoteStore {
  public:
   virtual ~RemoteStore() = default;
   virtual std::vector<RemoteAnswer> get(const std::vector<RemoteName>& names) = 0;
   virtual std::vector<RemoteAnswer> put(const std::vector<RemoteFile>& files) = 0;
-  // Whether they are there: done or absent.
+  // Whether the files are there: done or absent.
   virtual std::vector<RemoteAnswer> has(const std::vector<RemoteName>& names) = 0;
-  // Whether an entry may have small files in itself that are nowhere else there.
+  // Whether an entry may contain small files, which are then not stored separately.
   virtual bool takes_contents() const { return true; }
-  // Whether we have what put() needs, as far as is known here; it may take a second to find out.
+  // Whether there are credentials for put(), as far as this machine can tell; may take a second.
   virtual bool may_put() { return true; }
-  // Requests that it has sent; nullopt: one for each file.
+  // How many requests it has sent; nullopt: one for each file.
   virtual std::optional<uint64_t> requests() const { return std::nullopt; }
-  // Ends what runs in other threads; what is asked later fails at once.
+  // Ends the calls of other threads; later ones fail at once.
   virtual void cancel() = 0;
 };
 

@@ -1,4 +1,4 @@
-// What S3's answers mean. Source: Amazon S3 API Reference, "Error Responses". Private to this stage.
+// Translates the answers of S3. Source: Amazon S3 API Reference, "Error Responses". Private to this stage.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace dsbuild {
 
-// Of an object. `name`: of the store.
+// The answer to a request for an object. `name`: the store's, for messages.
 RemoteAnswer answer_of_s3(HttpVerb verb, HttpResponse response, const std::string& name);
 
-// Of one that was asked for. S3 answers so for a missing object to who may not list the bucket, and for one
-// that may not be read.
+// Whether a requested object may be absent: S3 gives the same answer (403) if the caller may not read it, and
+// if it is missing and the caller may not list the bucket.
 bool may_be_absent(const HttpResponse& response);
 
-// Where there are no keys that could be used, and the place that has them says why.
+// The answer if a configured source of keys gave none; `why` is the source's.
 RemoteAnswer answer_of_credentials(const AwsCredentials& credentials);
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// The places where keys for AWS are looked for, asked one after the other. Private to this stage.
+// The sources of keys for AWS, tried one after the other. Private to this stage.
 #pragma once
 
 #include <chrono>
@@ -16,14 +16,14 @@ class AwsCredentialSources {
   AwsCredentialSources(AwsCredentialOptions options, const FileReader& files)
       : options_(std::move(options)), files_(files) {}
 
-  // The first place that is configured decides. From one thread at a time.
+  // The first source that is configured decides. May be called from one thread at a time.
   AwsCredentials ask();
-  // From any thread.
+  // May be called from any thread.
   void cancel();
 
  private:
   using Milliseconds = std::chrono::milliseconds;
-  // nullopt: this place is not configured.
+  // nullopt: this source is not configured.
   using Found = std::optional<AwsCredentials>;
   AwsCredentials first_found();
   Found from_variables() const;
@@ -41,14 +41,14 @@ class AwsCredentialSources {
   Found from_instance();
 
   std::string variable(const std::string& name) const { return options_.variable(name); }
-  enum class Proxy { as_set, none };  // what is on the same machine or link is never asked through a proxy
+  enum class Proxy { as_set, none };  // `none` for services on this machine or its link
   HttpResponse send(const HttpRequest& request, Milliseconds deadline, Proxy proxy);
-  // The one line of a file; or why there is none, as a Result's error does.
+  // The one word in a file. Error: the file cannot be read, or is not one word.
   Result<std::string> read_token(const std::string& file) const;
 
   const AwsCredentialOptions options_;
   const FileReader& files_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the following
   std::shared_ptr<HttpClient> client_;
   bool is_cancelled_ = false;
 };

@@ -1,10 +1,10 @@
-// Who we are to S3. The places where keys are looked for and their order are those of the AWS SDKs:
+// Finds the keys for S3. The sources and their order are those of the AWS SDKs:
 //   1. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN
 //   2. AWS_WEB_IDENTITY_TOKEN_FILE with AWS_ROLE_ARN, by AssumeRoleWithWebIdentity of STS
 //   3. the profile AWS_PROFILE of ~/.aws/config and ~/.aws/credentials: a role with a source, a web identity,
 //      keys, a program
 //   4. AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or AWS_CONTAINER_CREDENTIALS_FULL_URI (ECS, EKS)
-//   5. the metadata service of EC2 (IMDSv2), for one second at most
+//   5. 5. the metadata service of EC2 (IMDSv2), within one second
 #pragma once
 
 #include <cstdint>
@@ -22,19 +22,19 @@ namespace dsbuild {
 struct AwsCredentials {
   enum class State {
     found,
-    none,     // no place has any: requests are not signed
-    refused,  // a place is configured, and gives none: the reason is its own
-    failed,   // likewise, and may give some later: a server that does not answer
+    none,     // no source is configured: requests are not signed
+    refused,  // a configured source gave none, and its reason is final
+    failed,   // a configured source gave none, but may later: its server does not answer
   };
   State state = State::none;
   AwsKeys keys = {};
   std::optional<int64_t> expires = {};  // seconds since the epoch
-  std::string why = {};                 // of refused and failed, without secrets
+  std::string why = {};                 // for refused and failed, without secrets
 };
 
 struct AwsCredentialOptions {
   VariableLookup variable;
-  std::string region;     // of STS
+  std::string region;     // for STS
   HttpOptions http = {};  // certificates
   ProgramRunner run = {};
 };
@@ -43,19 +43,19 @@ class AwsCredentialSources;
 
 class AwsCredentialChain {
  public:
-  // `files` outlives this.
+  // `files` must outlive this.
   AwsCredentialChain(AwsCredentialOptions options, const FileReader& files);
   ~AwsCredentialChain();
-  // From any thread. Looked for when it is first called, and again five minutes before they expire; what is
-  // still valid is used where that fails. `rejected`: keys that the server calls expired or unknown are not
-  // given again.
+  // May be called from any thread. Asks the sources at the first call, and again from five minutes before the
+  // keys expire; if that fails, the old keys count while they are valid. `rejected`: keys that the server
+  // calls expired or unknown, so they are not returned again.
   AwsCredentials find(const std::optional<AwsKeys>& rejected = std::nullopt);
-  // Ends what runs in other threads; what is asked later finds no more.
+  // Ends the calls of other threads; later ones find no keys.
   void cancel();
 
  private:
   const std::unique_ptr<AwsCredentialSources> sources_;
-  std::mutex mutex_;  // of what follows; held while they are asked for, so that one thread asks
+  std::mutex mutex_;  // guards the following; held while the sources are asked, so that one thread asks
   std::optional<AwsCredentials> known_;
   int64_t next_try_ = 0;  // seconds since the epoch, after a failure
 };

@@ -1,5 +1,5 @@
-// Signed requests for the objects of one bucket. A session remembers what a server's answers teach: the
-// bucket's region, by how much this machine's clock is wrong, and newer keys. Private to this stage.
+// Signed requests for the objects of one bucket. A session remembers from the server's answers: the bucket's
+// region, the difference of the clocks, and newer keys. Private to this stage.
 #pragma once
 
 #include <memory>
@@ -19,20 +19,20 @@ struct S3Request {
   HttpVerb verb = HttpVerb::get;
   std::string key = {};  // below the bucket; "": the bucket itself
   std::vector<std::pair<std::string, std::string>> query = {};
-  std::string_view body = {};  // it outlives the call
+  std::string_view body = {};  // must outlive the call
 };
 
 class S3Session {
  public:
-  // `files` outlives this.
+  // `files` must outlive this.
   S3Session(S3Place place, HttpOptions http, std::unique_ptr<HttpClient> client,
             std::unique_ptr<AwsCredentialChain> credentials, const FileReader& files);
 
   AwsCredentials credentials() { return credentials_->find(); }
-  // Answers have the order of the requests. One that says that the region, the clock or the session's token
-  // is wrong is mended, and the request is sent again: once for each of these.
+  // Responses have the order of the requests. If a response says that the region, the clock or the session
+  // token is wrong, the session corrects it and sends the request again, once for each of these.
   std::vector<HttpResponse> send(const std::vector<S3Request>& requests, const AwsCredentials& credentials);
-  // By a connection of its own, two seconds at most, also after cancel().
+  // Sends one request on a connection of its own, for two seconds at most, also after cancel().
   void send_at_last(const S3Request& request, const AwsCredentials& credentials);
   void cancel();
 
@@ -43,7 +43,7 @@ class S3Session {
   std::string key_of(const std::string& name) const;
 
  private:
-  struct Known {  // what is learned
+  struct Known {  // learned from answers
     std::string region;
     int64_t clock_offset = 0;  // seconds that the server's clock is ahead
   };
@@ -64,11 +64,11 @@ class S3Session {
   const std::unique_ptr<HttpClient> client_;
   const std::unique_ptr<AwsCredentialChain> credentials_;
   const FileReader& files_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the following
   Known known_;
 };
 
-// What S3 calls an error ("NoSuchKey"); "" where the answer has none, as one to HEAD.
+// S3's name of the error ("NoSuchKey"); "" if the response has none, as for HEAD.
 std::string s3_error_code(const HttpResponse& response);
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// A cache in a bucket of S3, or of a server that speaks like it: objects PREFIX/ac/<digest> and
+// A shared cache in a bucket of S3 or of a compatible server: objects PREFIX/ac/<digest> and
 // PREFIX/cas/<digest>.
 #pragma once
 
@@ -16,12 +16,12 @@ struct S3Options {
   HttpOptions http = {};
   VariableLookup variable = {};  // AWS_…, HOME
   ProgramRunner run = {};        // for a profile's credential_process
-  // Where no keys are found: put() asks the server all the same, and says why it refuses.
+  // If no keys are found, put() asks the server nevertheless, and returns its reason to refuse.
   bool puts_always = false;
 };
 
-// Sends nothing yet, and looks for keys when they are needed. Objects of more than 64 MiB go up in parts.
-// Errors: exit 2 `bad_remote_url`; those of open_http_client().
+// Sends nothing yet, and looks for keys when they are first needed. Objects of more than 64 MiB are uploaded
+// in parts. Errors: exit 2 `bad_remote_url`; those of open_http_client().
 Result<std::unique_ptr<RemoteStore>> open_s3_store(S3Options options, const FileReader& files);
 
 }  // namespace dsbuild

@@ -1,5 +1,5 @@
-// The steps of one command ask the process that runs it for results of the shared cache. That process has the
-// only connections, and knows what was asked for already.
+// Serves the shared cache to the steps of one command. Steps ask the process that runs the command. That
+// process has the only connections, and knows which results were requested before.
 #pragma once
 
 #include <memory>
@@ -10,15 +10,15 @@
 
 namespace dsbuild {
 
-// How long the end of a command waits for uploads.
+// How long a command waits for uploads before it ends.
 inline constexpr double k_most_seconds_for_uploads = 10;
 
-// As long as the server is there. `environment`: of the steps, which find the server by it. Error: exit 1
-// `io`.
+// Serves until the returned server is destroyed. `environment`: that of the steps; gets the variable by which
+// they find the server. Error: exit 1 `io`.
 Result<std::unique_ptr<RequestServer>> serve_steps(std::shared_ptr<RemoteMirror> remote,
                                                    Environment& environment);
 
-// Why a command did not use the shared cache, or not all of it: `remote_off`, `remote_untrusted`.
+// Why a command did not use the shared cache or some of its entries: `remote_off`, `remote_untrusted`.
 std::vector<Warning> warnings_of(const MirrorUses& uses);
 
 }  // namespace dsbuild

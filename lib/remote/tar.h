@@ -1,5 +1,6 @@
-// The container of an archive of a cache: tar as POSIX has it (ustar, IEEE Std 1003.1), of regular files with
-// short names alone. Blobs are packed already, and `tar` lists and unpacks it. Pure.
+// Reads and writes the format of cache archives: POSIX tar (ustar, IEEE Std 1003.1), restricted to regular
+// files with short names. Blobs are already compressed, so the archive is not. `tar` lists and unpacks it.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +18,12 @@ struct TarMember {
   bool operator==(const TarMember&) const = default;
 };
 
-// The block before a file's bytes; names have 100 bytes at most, files less than 8 GiB. The file is for all
-// to read, of nobody and of the epoch, so that equal caches make equal archives.
+// The block before a file's bytes. Names have 100 bytes at most, files less than 8 GiB. The file gets fixed
+// values, so that equal caches make equal archives: readable by all, no owner, mtime 0.
 std::string render_tar_header(const TarMember& member);
-// How many zero bytes follow so many of a file.
+// How many zero bytes follow a file of this size.
 uint64_t tar_padding(uint64_t bytes);
-// What ends an archive.
+// The end mark of an archive.
 std::string tar_end();
 
 bool is_tar_end(std::string_view block);
