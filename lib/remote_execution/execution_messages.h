@@ -1,5 +1,5 @@
 // Messages of the Remote Execution API v2 and of google/longrunning/operations.proto, as far as a client of
-// Execution needs them. Requests are rendered, answers parsed; nullopt: it is no such message.
+// Execution needs them. Renders requests, parses answers; nullopt: it is no such message.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace dsbuild {
 
-// A Directory. Maps, for the message has names in their order.
+// A Directory. Maps, because the message has the names in sorted order.
 struct ReapiDirectory {
   struct File {
     ReapiDigest digest;
@@ -31,7 +31,7 @@ std::string render_cancel_operation(const std::string& operation);
 struct ReapiStatus {
   GrpcCode code = GrpcCode::ok;
   std::string words = {};
-  std::chrono::milliseconds retry_delay{0};  // 0: it does not say
+  std::chrono::milliseconds retry_delay{0};  // 0: it asks for none
 };
 
 struct ReapiOutputFile {
@@ -40,7 +40,7 @@ struct ReapiOutputFile {
   std::string contents;  // "": it is in the CAS
 };
 
-// Of ExecutedActionMetadata: seconds since 1970, 0 where it does not say.
+// From ExecutedActionMetadata: seconds since the epoch, 0 if unknown.
 struct ReapiTimes {
   std::string worker;
   double execution_started = 0, execution_ended = 0;
@@ -49,8 +49,8 @@ struct ReapiTimes {
 struct ReapiResult {
   int exit_code = 0;
   std::vector<ReapiOutputFile> files = {};
-  std::string out = {}, err = {};                // where they are in the message
-  ReapiDigest out_digest = {}, err_digest = {};  // else; without a hash: there is nothing
+  std::string out = {}, err = {};                // the output, if the message contains it
+  ReapiDigest out_digest = {}, err_digest = {};  // else its digests; without a hash: no output
   ReapiTimes times = {};
 };
 
@@ -60,7 +60,7 @@ struct ReapiOperation {
   std::string name;
   ReapiStage stage = ReapiStage::unknown;
   bool is_done = false;
-  // Of one that is done: its error, or the response's status.
+  // If `is_done`: the operation's error, or the response's status.
   ReapiStatus status = {};
   bool was_cached = false;
   std::optional<ReapiResult> result = {};

@@ -1,6 +1,6 @@
-// Runs one Action by the Execution service of a server (Remote Execution API v2): its inputs go there, it
-// runs, and its outputs come back. A fault on the way is followed by another try where that can help; a
-// caller that gets no result runs the tool itself.
+// Runs one Action with the Execution service of a server (Remote Execution API v2): uploads its inputs,
+// executes it, downloads its outputs. After a failure it tries again if that can help. A caller that gets no
+// result runs the tool itself.
 #pragma once
 
 #include <chrono>
@@ -15,15 +15,15 @@ namespace dsbuild {
 
 struct ExecutionRequest {
   ReapiCommand command;
-  std::map<std::string, Path> inputs;  // in the working directory; read once or twice
-  std::vector<std::string> required;   // of the command's outputs, what has to be there
-  const RemoteTools* tools = nullptr;  // nullptr: the worker has them
+  std::map<std::string, Path> inputs;  // by name by name in the working directory; read once or twice
+  std::vector<std::string> required;   // those of the command's outputs that must exist
+  const RemoteTools* tools = nullptr;  // nullptr: the worker has the tools
   std::string salt;
   CacheLookup lookup = CacheLookup::used;
-  // For all of it: going there, the queue, the tool.
+  // For everything: the transfers, the queue, the tool.
   std::chrono::milliseconds deadline{600'000};
   std::stop_token stop = {};
-  // The server has said where it stands. Called by another thread.
+  // Called with each stage that the server reports, by a different thread.
   std::function<void(ReapiStage)> on_stage = {};
 };
 
@@ -33,33 +33,34 @@ struct ExecutionOutput {
 
 struct ExecutionEnd {
   enum class State {
-    done,     // the tool has run and its outputs are here; its exit code may be any
-    failed,   // this time
-    refused,  // it executes nothing for us, and that will stay so
+    done,     // the tool has run, with any exit code, and its outputs are here
+    failed,   // no result no result this time
+    refused,  // the server does not execute for this user; further tries are useless
     cancelled,
   };
   State state = State::failed;
-  std::string why = {};  // of refused and failed: one line for a user
+  std::string why = {};  // for refused and failed: one line for the user
   int exit_code = 0;
   std::string out = {}, err = {};
-  std::vector<ExecutionOutput> outputs = {};  // of those that the command names
+  std::vector<ExecutionOutput> outputs = {};  // those that exist of the command's outputs
   bool was_cached = false;                    // the server had the result
   ReapiTimes times = {};
 };
 
-// All from any thread.
+// All functions may be called from any thread.
 class ExecutionService {
  public:
   virtual ~ExecutionService() = default;
   virtual ExecutionEnd execute(const ExecutionRequest& request) = 0;
-  // Of files, as they travelled.
+  // Bytes of files as they were sent and received.
   virtual uint64_t bytes_sent() const = 0;
   virtual uint64_t bytes_received() const = 0;
   virtual uint64_t calls() const = 0;
 };
 
-// `options.url`: "reapi://host[:port]/instance" or "reapis://…". `slots`: actions at once. Inputs are in
-// memory only while they are on their way. Sends nothing yet. Errors: those of open_http_client().
+// `options.url`: "reapi://host[:port]/instance" or "reapis://…". `slots`: how many actions run at the same
+// time. Inputs are in memory only during their upload. Sends nothing yet. Errors: those of
+// open_http_client().
 Result<std::unique_ptr<ExecutionService>> open_execution_service(const HttpOptions& options, size_t slots,
                                                                  const FileReader& files);
 

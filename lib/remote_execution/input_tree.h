@@ -1,13 +1,13 @@
-// The files that a tool has on another machine: the root of an Action's inputs.
+// The folder of files that a tool gets on a remote machine: the input root of an Action.
 //
 //   tools/<program>            cicc, ptxas, cudafe++, …
-//   tools/lib/<library>        what they load, and the dynamic loader that starts them
-//   tools/libdevice/<file>     what cicc reads unasked
-//   work/<file>                the inputs; the working directory, where the outputs come to be
+//   tools/lib/<library>        their libraries, and the dynamic loader that starts them
+//   tools/libdevice/<file>     files that cicc reads without an option
+//   work/<file>                the inputs; the working directory, where tools write the outputs
 //   tmp/
 //
-// A program is started by the tree's own loader with the tree's own libraries, by relative paths. So it is
-// the same program on every worker: in the worker's own root or in one that is the tree (chroot, bubblewrap).
+// The tree's own loader starts a program with the tree's own libraries, by relative paths. So the program is
+// the same on every worker, whether its root folder is the worker's or this tree (chroot, bubblewrap).
 #pragma once
 
 #include <map>
@@ -23,32 +23,33 @@
 
 namespace dsbuild {
 
-// Bytes that a server is to have: in memory, or in a file of this machine, which is read when it is sent.
+// Bytes to upload: in memory, or in a file of this machine, which is read during its upload.
 struct TreeBlob {
   ReapiDigest digest;
   std::string bytes = {};
   Path file = {};  // "": `bytes`
 };
 
-// Programs that are given all that they read, and what they are made of. A value; cheap to copy it is not.
+// Hermetic programs with their libraries and other files. A value, but expensive to copy.
 class RemoteTools {
  public:
   // `parts`: lines "<sha256> <absolute path>" of programs, libraries, the loader, libdevice
-  // (ToolText::device_parts). Without a loader among them, with two libraries of one name, or with a file
-  // that is not there, no tool can be sent.
-  // `worker_home`: of a toolkit that the workers have, whose programs are used there; "": ours go there.
+  // (ToolText::device_parts). No tool can be sent if there is no loader among them, two libraries have one
+  // name, or a file is absent. `worker_home`: the folder of a toolkit on the workers, whose programs run
+  // instead; "": this machine's programs are uploaded.
   RemoteTools(const std::string& parts, const FileReader& files, std::string worker_home = {});
 
-  // "": they can be sent. Else why not.
+  // Why no tool can be sent; "": all can be sent.
   const std::string& why_none() const { return why_none_; }
-  // By a name, as PATH finds it, or by a path that leads to this very file.
+  // `program`: a name that PATH finds, or a path that leads to the same file.
   bool has_program(const std::string& program, const FileReader& files) const;
   bool are_at_worker() const { return !worker_home_.empty(); }
-  std::map<std::string, std::string> programs_at_worker() const;  // digests, by path there
-  // The command's words on a worker: `argv` with a program of these in place of the first word.
+  std::map<std::string, std::string> programs_at_worker() const;  // digests, by their paths on the workers
+  // The command for a worker: `argv`, with its first word replaced by the words that start that program
+  // there.
   std::vector<std::string> remote_words(const std::vector<std::string>& argv) const;
   Environment remote_environment() const;
-  // The directory `tools`, and all that is in it.
+  // The directory `tools`, and the blobs of its contents.
   const ReapiDigest& root() const { return root_; }
   const std::vector<TreeBlob>& blobs() const { return blobs_; }
 
@@ -59,8 +60,8 @@ class RemoteTools {
 
   std::string worker_home_;
   ReapiDirectory programs_, libraries_, libdevice_;
-  std::map<std::string, Path> places_;  // of the programs on this machine
-  std::string loader_;                  // its name
+  std::map<std::string, Path> places_;  // paths of the programs on this machine
+  std::string loader_;                  // the loader's file name
   ReapiDigest root_;
   std::vector<TreeBlob> blobs_;
   std::string why_none_;
@@ -68,7 +69,7 @@ class RemoteTools {
 
 inline constexpr const char* k_work_folder = "work";
 
-// With these files in `work`; `blobs` gets the directories.
+// Makes the input root with these files in `work`. Adds the directories to `blobs`.
 ReapiDigest input_root(const std::optional<ReapiDigest>& tools,
                        const std::map<std::string, ReapiDigest>& work, std::vector<TreeBlob>& blobs);
 

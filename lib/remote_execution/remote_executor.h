@@ -1,6 +1,6 @@
-// Where the hermetic tools of one build run: at the Execution service, or here. The process that runs the
-// build has this, and the steps ask it (exec/build_runner.h). A tool that the service does not run well runs
-// here, so a build never fails by it.
+// Decides where the hermetic tools of one build run: at the Execution service, or on this machine ("here").
+// The process that runs the build has a RemoteExecutor, and the steps ask it (exec/build_runner.h). If the
+// service fails, or a tool fails there, the tool runs here. So the service never makes a build fail.
 #pragma once
 
 #include <condition_variable>
@@ -20,20 +20,20 @@
 namespace dsbuild {
 
 struct ExecutorOptions {
-  size_t slots = 64;            // tools at the service at once
-  bool idle_cores_help = true;  // here, with what waits or is late there
+  size_t slots = 64;            // how many tools the service runs at the same time
+  bool idle_cores_help = true;  // run tools here that wait or are late there
   PlatformProperties platform = {};
-  std::vector<std::string> variables = {};  // of the tools here, that they get there too
+  std::vector<std::string> variables = {};  // variables of this machine's tools that the service's get, too
 };
 
-// What the executor asks about the build. Any of them may be called by many threads.
+// Functions by which the executor learns about the build. Many threads may call them.
 struct BuildView {
   std::function<double(const std::string& output)> expected_seconds;  // of an edge on this machine
-  std::function<size_t()> idle_cores;  // of this machine, while nobody waits for one
-  std::function<bool()> is_starved;    // Ninja has started all that can start
+  std::function<size_t()> idle_cores;  // of this machine, if no step waits for one
+  std::function<bool()> is_starved;    // Ninja has started every edge that can start
 };
 
-// Of one edge, for people.
+// For one edge, for the user.
 struct RemoteToolUse {
   std::string worker;
   int tools = 0;  // that ran there
@@ -42,35 +42,35 @@ struct RemoteToolUse {
 
 struct ExecutorUses {
   uint64_t executed = 0;    // tools that ran there
-  uint64_t cached = 0;      // of these, whose results the server had
+  uint64_t cached = 0;      // those of them whose results the server had cached
   uint64_t failed = 0;      // tools that ran here after the service had failed
   uint64_t taken_back = 0;  // tools that waited there while a core was idle here
   uint64_t won_here = 0;    // tools that ran on both sides and ended here first
   uint64_t bytes_up = 0, bytes_down = 0, requests = 0;
-  double worked_seconds = 0;  // of tools there
+  double worked_seconds = 0;  // of execution there
   std::set<std::string> workers;
-  std::set<std::string> asked;                 // outputs of edges with tools that were to run there
-  std::string off;                             // why the rest of the build ran here; "": it did not
+  std::set<std::string> asked;                 // outputs of edges whose tools the service was asked to run
+  std::string off;                             // why the build stopped using the service; "": it did not
   std::map<std::string, RemoteToolUse> edges;  // by output
 
   bool were_any() const { return executed + failed + taken_back + won_here > 0 || !off.empty(); }
-  // Of a graph that ran after this one, with the same service.
+  // Adds the uses of a later graph with the same service.
   void add(const ExecutorUses& later);
 };
 
 class RemoteExecutor {
  public:
-  // `tools`: sets of programs, the first that has one counts.
+  // `tools`: sets of programs; the first set that has a program counts.
   RemoteExecutor(std::shared_ptr<ExecutionService> service, std::vector<RemoteTools> tools,
                  ExecutorOptions options, BuildView build, FileSystem& files);
   RemoteExecutor(const RemoteExecutor&) = delete;
   RemoteExecutor& operator=(const RemoteExecutor&) = delete;
   ~RemoteExecutor();
 
-  // Of a step, as exec/build_runner.h has it. Takes as long as a tool.
+  // Answers a step's question (exec/build_runner.h). May take as long as a tool.
   std::string answer(const std::string& question);
   ExecutorUses uses() const;
-  // The build is over: who waits is sent away.
+  // For the end of the build: ends all waits.
   void stop();
 
  private:

@@ -1,4 +1,5 @@
-// The steps of one command ask the process that runs it where their tools run (exec/build_runner.h).
+// Serves a RemoteExecutor to the steps of one command: they ask the process that runs the command where to
+// run their tools (exec/build_runner.h).
 #pragma once
 
 #include <memory>
@@ -16,7 +17,7 @@ class ExecutionServer {
   ExecutionServer& operator=(const ExecutionServer&) = delete;
   ~ExecutionServer() { stop(); }
 
-  // The steps have ended; those that were killed left tools at the service.
+  // For the time after all steps have ended. Cancels tools that killed steps left at the service.
   void stop() {
     executor_->stop();
     server_.reset();
@@ -28,7 +29,7 @@ class ExecutionServer {
   std::unique_ptr<RequestServer> server_;  // asks the executor
 };
 
-// `environment`: of the steps, which find the server by it. Error: exit 1 `io`.
+// `environment`: that of the steps; gets the variable by which they find the server. Error: exit 1 `io`.
 Result<std::unique_ptr<ExecutionServer>> serve_execution(std::unique_ptr<RemoteExecutor> executor,
                                                          Environment& environment);
 

@@ -1,4 +1,4 @@
-// Pieces that several JSON documents share.
+// Makes parts that several JSON documents share.
 #pragma once
 
 #include "base/json.h"
@@ -6,7 +6,7 @@
 
 namespace dsbuild {
 
-// {"schema":1,"dsbuild":"0.3.0"}: how every document starts.
+// {"schema":1,"dsbuild":"0.3.0"}: the start of every document.
 Json json_document();
 Json message_json(const Message& message);
 Json error_json(const Error& error);
@@ -15,9 +15,9 @@ Json remote_uses_json(const MirrorUses& uses);
 Json gencodes_json(const ArchSet& set);
 Json findings_json(const std::vector<Finding>& findings);
 Json rejected_json(const std::vector<RejectedToolkit>& rejected);
-// "native", "generic", "none"; of what a driver compiles its kind: "ptx", "spirv".
+// "native", "generic", "none"; for code that a driver compiles, its kind: "ptx", "spirv".
 std::string runs_word(Runs runs, const std::optional<Target>& by);
-// How a GPU, or each of some, runs these images.
+// How one GPU, or each of several, runs the images.
 Json coverage_json(const Coverage& one);
 Json coverage_json(const std::vector<Coverage>& coverage);
 Json gate_json(const Verdict& verdict);

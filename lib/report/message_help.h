@@ -1,5 +1,6 @@
-// What a message code means, with what a test saw of it: for `dsbuild help CODE` and SARIF's rules. The
-// meaning is that of the table of codes, the examples are those of docs/reference/messages.md.
+// Describes a message code, for `dsbuild help CODE` and SARIF's rules. The meaning is from the table of codes
+// (base/message_code.h). The examples are from docs/reference/messages.md, where they are the output of
+// tests.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,7 @@ inline constexpr const char* k_messages_page = "docs/reference/messages.md";
 
 struct MessageExample {
   std::string command;    // "$ dsbuild plan --arch 9.9"
-  std::string message;    // as a terminal shows it, with its fix
+  std::string message;    // as on a terminal, with its fix
   std::string exit_code;  // "2"
   bool operator==(const MessageExample&) const = default;
 };
@@ -24,9 +25,9 @@ struct MessageHelp {
 };
 
 std::vector<std::string> message_codes();
-// `page`: the text of k_messages_page; "" where it is not there. nullopt: no message has the code.
+// `page`: the text of k_messages_page; "": there is no such file. nullopt: no message has this code.
 std::optional<MessageHelp> find_message_help(std::string_view code, std::string_view page);
-// The code in a word as messages show it: "error[no_gpu]:" -> "no_gpu".
+// Takes the code out of a word of a message: "error[no_gpu]:" -> "no_gpu".
 std::string code_in(const std::string& word);
 
 std::string render_message_help(const MessageHelp& help);

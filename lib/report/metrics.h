@@ -1,5 +1,5 @@
-// The counts of this machine for dashboards: text of OpenMetrics 1.0, of which every family is a counter or a
-// gauge, for the textfile collector of Prometheus' node_exporter reads the older format and refuses others.
+// Renders this machine's counts for dashboards, as text of OpenMetrics 1.0. Every metric is a counter or a
+// gauge: the textfile collector of Prometheus' node_exporter reads the older format, and refuses other types.
 #pragma once
 
 #include <string>

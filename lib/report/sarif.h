@@ -1,5 +1,5 @@
-// What a build or a look at a bundle said, as SARIF 2.1.0: for GitHub's code scanning, editors and whatever
-// reads that format.
+// Collects the messages of a command and renders them as SARIF 2.1.0, for GitHub's code scanning and for
+// editors.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace dsbuild {
 
 class SarifLog {
  public:
-  // `page`: the text of docs/reference/messages.md, whose examples the rules' help has
+  // `page`: the text of docs/reference/messages.md, whose examples become part of the rules' help
   // (report/message_help.h).
   SarifLog(Repository repository, std::string page)
       : repository_(std::move(repository)), page_(std::move(page)) {
@@ -19,10 +19,10 @@ class SarifLog {
   }
 
   void add(const ToolDiagnostic& told);
-  // `file`: what it is about, where the message names no line of one.
+  // `file`: the place if the message names no file.
   void add(const Warning& warning, const Path& file = {}) { add("warning", warning, file); }
   void add(const Error& error, const Path& file = {}) { add("error", error, file); }
-  // Of an edge that failed, and whose tools did not say why.
+  // For an edge that failed without a message of its tools.
   void add(const EdgeFailure& failure);
 
   std::string render(int exit_code) const;
@@ -34,7 +34,7 @@ class SarifLog {
 
   Repository repository_;
   std::string page_;
-  std::vector<std::string> rules_;  // codes of messages that were said
+  std::vector<std::string> rules_;  // codes of the messages
   Json results_ = Json::array();
 };
 
