@@ -1,5 +1,5 @@
-// What a built library is, for the manifest: size, digest, device images and what it needs to be loaded, read
-// from the file itself.
+// Reads from a built library what the manifest says of it: size, digest, device images, and what it needs to
+// be loaded.
 #pragma once
 
 #include "base/result.h"
@@ -11,11 +11,11 @@
 
 namespace dsbuild {
 
-// Its needed libraries, and the highest version that it wants of each name.
+// The libraries that it needs, and the highest version that it needs of each version name (GLIBC, …).
 ManifestRuntime runtime_of(const BinaryFile& library);
 
-// Fills in sha256, bytes, images and runtime. `facts` remembers the results by content.
-// Exit 1 for a file that cannot be read or is no library.
+// Fills in sha256, bytes, images and runtime. `facts` remembers the results by content. Error: exit 1 if the
+// file cannot be read or is no library.
 Result<void> describe_library(ManifestOp& op, const Path& library, const FileReader& files, FactStore& facts,
                               DigestMemo& digests);
 

@@ -1,5 +1,5 @@
-// Strict reading of JSON without exceptions: a cursor that remembers the first thing that was not as it
-// should be; after that every read gives an empty value. The caller looks at the problem once, at the end.
+// Reads JSON strictly and without exceptions. A cursor remembers the first problem; after that, every read
+// returns an empty value. So the caller checks for a problem once, at the end.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ class JsonCursor {
   JsonCursor(const Json* value, std::string place, std::string& problem)
       : value_(value), place_(std::move(place)), problem_(&problem) {}
 
-  JsonCursor at(const std::string& key) const;  // of an object; a key that is not there is a problem
-  std::optional<JsonCursor> find(const std::string& key) const;  // nullopt where `at` finds a problem
+  JsonCursor at(const std::string& key) const;                   // of an object; an absent key is a problem
+  std::optional<JsonCursor> find(const std::string& key) const;  // nullopt: the key is absent
   std::vector<JsonCursor> items() const;
   std::vector<std::pair<std::string, JsonCursor>> members() const;  // of an object
   std::string text() const;
@@ -37,8 +37,8 @@ class JsonCursor {
   std::string* problem_;  // of the whole document
 };
 
-// Parses `json` and hands the top object to `read`, which fills a value through the cursor. Errors: exit 1
-// with `code`, `where` = file.
+// Parses `json` and passes the top object to `read`, which makes the value. Errors: exit 1 with `code`,
+// `where` = file.
 template <class T, class Read>
 Result<T> read_json(std::string_view json, MessageCode code, const std::string& file, Read read) {
   const std::optional<Json> document = Json::parse(json);
@@ -50,9 +50,9 @@ Result<T> read_json(std::string_view json, MessageCode code, const std::string& 
               "It was written by another program or changed by hand; build again.");
 }
 
-// JSON of arch_strings.
+// arch_strings as JSON.
 Json arch_array(const ArchSet& set);
-// Two-space indent and a final newline; bytes that are no UTF-8 become U+FFFD.
+// Two-space indent and a final newline; invalid UTF-8 becomes U+FFFD.
 std::string json_text(const Json& json);
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// Proof that binaries hold what was planned (design: promise 1).
+// Checks that the built binaries have exactly the planned device code and symbols.
 #pragma once
 
 #include <map>
@@ -14,10 +14,10 @@
 
 namespace dsbuild {
 
-// In the place of a source: of all of an op's, by a device link.
+// Stands for all sources of an op that has a device link.
 inline constexpr const char* k_device_code = "device code";
 
-// Of a difference: what stands before the symbol.
+// The words before the symbol in a Difference.
 inline constexpr const char* k_does_not_export = " does not export ";
 
 // The outputs that one op's build must have. The plan writes them next to build.ninja as check/<op>.json, and
@@ -33,7 +33,7 @@ struct ExpectedOp {
   std::string library;  // relative to the build folder
   std::vector<ExpectedObject> objects;
   std::vector<std::string> exports;
-  std::optional<ModuleLink> module = {};  // of one whose link has let undefined symbols pass
+  std::optional<ModuleLink> module = {};  // for a link that allows undefined symbols
   bool operator==(const ExpectedOp&) const = default;
 };
 std::string render_expected(const ExpectedOp& expected);  // JSON
@@ -47,29 +47,29 @@ struct Difference {
   std::string op;
   std::string file;
   std::string what;
-  bool is_warning = false;  // the op is as it should be all the same
+  bool is_warning = false;  // the op is usable nevertheless
   bool operator==(const Difference&) const = default;
 };
 
 std::map<Target, int> count_images(const std::vector<DeviceImage>& images);
 
-// Each object's images against its own TU's set (each target exactly once), and the library's multiset
-// against the sum over its objects' sets; exports present; what a Python module needs of others is there.
-// Empty: all as planned. Errors: exit 1 for unreadable files.
+// Compares each object's images with its own TU's set (each target exactly once), and the library's multiset
+// with the sum over its objects' sets. Checks that all exports are there, and that each symbol which a Python
+// module needs is defined. Empty: all as planned. Errors: exit 1 for unreadable files.
 Result<std::vector<Difference>> verify_op(const ExpectedOp& expected, const Path& build_dir,
                                           const FileReader& files);
 
-// A published bundle against its manifest: every file there, no other file (but those of its provenance, and
-// what the wheel that it came in lists in its RECORD), sizes and sha256, images (multiset) and exports,
-// `needs` present. When a library's images differ and its per-source sets are in the manifest's count, the
-// op, the file and the arch are named.
+// Compares a published bundle with its manifest: files, sizes, sha256, images (multiset) and exports; `needs`
+// must be present. Further files are differences, except those of the provenance, and those that the RECORD
+// of the wheel lists in which the bundle came. Each difference of images names op, file and arch.
 Result<std::vector<Difference>> verify_bundle(const Path& bundle, const FileReader& files);
 
-// Before something is made of it. Errors: those of verify_bundle; exit 1 `damaged_bundle` for a difference.
+// To be called before a bundle is used to make something. Errors: those of verify_bundle; exit 1
+// `damaged_bundle` for a difference.
 Result<void> check_undamaged(const Path& bundle, const FileReader& files);
 
-// Ops that are built for more than a CPU with these features (Host::cpu_features) has: warnings `lesser_cpu`.
-// The bundle is as it should be; this machine must not load them.
+// Warnings `lesser_cpu` for ops that need more than a CPU with these features has (Host::cpu_features). The
+// bundle is valid, but this machine must not load these ops.
 std::vector<Warning> lesser_cpu_warnings(const Manifest& manifest, const std::string& cpu_features);
 
 }  // namespace dsbuild

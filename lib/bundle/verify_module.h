@@ -1,5 +1,5 @@
-// Whether a Python module can be loaded. Its link lets undefined symbols pass, for Python's own are there
-// only at run time; a source that was forgotten, or a library, would be noticed at its import.
+// Checks that a Python module can be loaded. Its link allows undefined symbols, because Python defines some
+// at run time only. Without this check, a forgotten source or library would show only at the import.
 #pragma once
 
 #include <string>
@@ -10,19 +10,21 @@
 
 namespace dsbuild {
 
-// The link of a module tells what it is loaded with. Folders are relative to the build folder or absolute.
+// The link of a module, which tells which libraries are loaded with it. Folders are relative to the build
+// folder or absolute.
 struct ModuleLink {
   std::vector<std::string> libraries;  // of -l: "c10", ":libcudart.so.13"
-  std::vector<std::string> folders;    // of -L, and of libraries that are named by their paths
+  std::vector<std::string> folders;    // of -L, and of libraries that the link names by path
   std::string python;                  // the interpreter's file
-  std::string torch;                   // which: another one in its place has other libraries
-  bool warns = false;                  // of symbols that nothing has: whoever imports it has loaded them
+  std::string torch;                   // torch's version: a different torch has different libraries
+  bool warns = false;  // missing symbols are only warnings, because the importing program may have loaded
+                       // them
   bool operator==(const ModuleLink&) const = default;
 };
 
-// Symbols that the module needs and nothing has that is loaded with it: neither its libraries, with those
-// that they need, nor the interpreter, nor what torch gives to the whole process. Empty also where that
-// cannot be told, as where one of the libraries is not found. Errors: exit 1 where the module cannot be read.
+// Symbols that the module needs and that none of these defines: its libraries, the libraries that they need,
+// the interpreter, and the libraries that torch loads for the whole process. Also empty if this is unknown,
+// for example because a library is not found. Error: exit 1 if the module cannot be read.
 Result<std::vector<std::string>> find_missing_symbols(const ModuleLink& link, const Path& module,
                                                       const Path& build_dir, const FileReader& files);
 

@@ -1,5 +1,5 @@
-// What a policy asks of a bundle besides its GPUs and sizes (bundle/gate.h): licences, what its libraries
-// need of the machine, how old it is, who signed it.
+// Judges a bundle by a policy: licences, versions of libraries that it needs, age, signature. For GPUs and
+// sizes there is bundle/gate.h.
 #pragma once
 
 #include "bundle/gate.h"
@@ -10,26 +10,26 @@ namespace dsbuild {
 
 struct JudgedBundle {
   const Path& path;
-  const Manifest& manifest;  // which says what the libraries are (bundle/verify.h)
+  const Manifest& manifest;  // already verified against the libraries (bundle/verify.h)
   const FileReader& files;
 };
 
-// Whether it asks for anything that judge_policy looks at.
+// Whether it has a requirement that judge_policy checks.
 bool asks(const BundlePolicy& policy);
 
-// Adds what is not as it is asked to be to the verdict's failures. `today`: "2026-11-30".
+// Adds each unmet requirement to the verdict's failures. `today`: "2026-11-30".
 Result<void> judge_policy(const BundlePolicy& policy, const JudgedBundle& bundle, const std::string& today,
                           Verdict& verdict);
 
-// What a library needs of the machine, by its own bytes: a manifest may say anything.
+// What a library needs on the machine, read from the library: a manifest may be wrong.
 struct LibraryNeeds {
   std::string file;
   ManifestRuntime runtime;
 };
-// Of all libraries. Errors, exit 1: `io`, `bad_elf`.
+// Reads all libraries. Errors, exit 1: `io`, `bad_elf`.
 Result<std::vector<LibraryNeeds>> read_needs(const JudgedBundle& bundle);
 
-// The parts of it. The first adds nothing where no licence is named, and so on.
+// The parts of judge_policy. Each adds nothing if the policy has no such requirement.
 void judge_license(const BundlePolicy& policy, const JudgedBundle& bundle, Verdict& verdict);
 void judge_needs(const BundlePolicy& policy, const Path& bundle, const std::vector<LibraryNeeds>& needs,
                  Verdict& verdict);

@@ -1,5 +1,5 @@
-// The signature of a bundle: BUNDLE/provenance.sigstore.json, over the exact bytes of its statement, which
-// names all its other files by their digests (docs/reference/policy.md).
+// Makes and reads the signature of a bundle, BUNDLE/provenance.sigstore.json. It covers the exact bytes of
+// the bundle's statement, which names all other files by their digests (docs/reference/policy.md).
 #pragma once
 
 #include "bundle/bundle.h"
@@ -10,20 +10,19 @@
 namespace dsbuild {
 
 struct SignedBundle {
-  Path file;  // that has the signature
+  Path file;  // the file with the signature
   PublicKey key;
-  bool changed = false;  // false: this key had signed it already
+  bool changed = false;  // false: it had this key's signature already
 };
-// Of a bundle that is as its manifest says. Errors, exit 1: those of load_signed_statement, of sign and of
-// writing.
+// Signs a bundle that the caller has verified against its manifest. Errors, exit 1: those of
+// load_signed_statement, of sign and of writing.
 Result<SignedBundle> sign_bundle(const Path& bundle, const PrivateKey& key, FileSystem& files);
 
-// Errors, exit 1: `not_signed`; `bad_signature` for what is no signature of the bundle's statement, whoever
-// made it.
+// Errors, exit 1: `not_signed`; `bad_signature` if it is no signature of the bundle's statement, by any key.
 Result<SigstoreBundle> load_signature(const Path& bundle, const FileReader& files);
 
-// What a signature vouches for: load_checked_statement's, of a bundle without a link in the place of its
-// manifest or a library, which may lead elsewhere tomorrow (`statement_differs`).
+// The statement to sign or to check, by load_checked_statement. Also an error `statement_differs`: the
+// manifest or a library is a symbolic link, which may later lead elsewhere.
 Result<Statement> load_signed_statement(const Path& bundle, const Manifest& manifest,
                                         const FileReader& files);
 

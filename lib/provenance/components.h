@@ -1,4 +1,4 @@
-// What a bundle is made of, as bills of materials list it: from its manifest and its statement.
+// Lists the components of a bundle for a bill of materials (SBOM), from its manifest and its statement.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace dsbuild {
 
-// The licence of a tool or package that statements name ("CUDA", "torch"); "": not known.
+// The licence of a tool or package that statements name ("CUDA", "torch"); "": unknown.
 std::string licence_of_product(const std::string& name);
 
 enum class ComponentKind { bundle, library, sources, package, build_tool, file };
@@ -16,7 +16,7 @@ enum class ComponentKind { bundle, library, sources, package, build_tool, file }
 struct Component {
   ComponentKind kind = ComponentKind::file;
   std::string name, version, supplier;
-  std::string licence;  // an expression of SPDX's; "": not known
+  std::string licence;  // an SPDX expression; "": unknown
   std::string purl, cpe;
   std::string sha256;
   std::string repository;  // "git+https://…@<commit>"
@@ -25,7 +25,7 @@ struct Component {
 
 enum class Relation { contains, made_of, links_statically, links_dynamically, needs, built_by };
 
-// Places in Components::all.
+// Indices into Components::all.
 struct ComponentLink {
   size_t from = 0, to = 0;
   Relation relation = Relation::contains;
@@ -33,9 +33,9 @@ struct ComponentLink {
 };
 
 struct Components {
-  std::vector<Component> all;  // the bundle, its libraries, what these are made of in the statement's order
+  std::vector<Component> all;  // the bundle, its libraries, and their inputs in the statement's order
   std::vector<ComponentLink> links;
-  std::string identity;  // SHA-256 of the statement without its run
+  std::string identity;  // SHA-256 of the statement without BuildRun
 };
 
 Components components_of(const Manifest& manifest, const Statement& statement);

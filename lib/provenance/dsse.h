@@ -1,4 +1,5 @@
-// Envelopes of DSSE v1 (github.com/secure-systems-lab/dsse): a payload, its type, and signatures over both.
+// Reads and writes envelopes of DSSE v1 (github.com/secure-systems-lab/dsse): a payload, its type, and
+// signatures over both.
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@ namespace dsbuild {
 inline constexpr const char* k_in_toto_type = "application/vnd.in-toto+json";
 
 struct DsseSignature {
-  std::string key_id;  // a hint, which nobody signed; may be ""
+  std::string key_id;  // a hint that is not signed; may be ""
   std::string bytes;
   bool operator==(const DsseSignature&) const = default;
 };
@@ -24,15 +25,15 @@ struct DsseEnvelope {
   bool operator==(const DsseEnvelope&) const = default;
 };
 
-// PAE of the specification: what is signed.
+// The bytes that a signature covers (PAE in the specification).
 std::string pre_authentication_encoding(std::string_view payload_type, std::string_view payload);
 
-// What sigstore's clients call a key: its DER's SHA-256 in base64.
+// The name of a key for sigstore's clients: SHA-256 of its DER, in base64.
 std::string key_hint(const PublicKey& key);
 
-// With one signature. Errors: those of sign.
+// Makes an envelope with one signature. Errors: those of sign.
 Result<DsseEnvelope> sign_envelope(std::string payload_type, std::string payload, const PrivateKey& key);
-// Whether one of its signatures is this key's, whatever key it names.
+// Whether one of its signatures is by this key, whatever its key_id.
 bool is_signed_by(const PublicKey& key, const DsseEnvelope& envelope);
 
 Json json_of(const DsseEnvelope& envelope);

@@ -1,4 +1,4 @@
-// Licences of what libraries hold besides their own code, and how an expression of SPDX's names them all.
+// Licences of third-party code in libraries, and SPDX expressions that join them.
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace dsbuild {
 
-// The EULA of the CUDA Toolkit, which is not in SPDX's list. NVIDIA's own wheels name it so.
+// The EULA of the CUDA Toolkit, which is not in SPDX's list. The name is that of NVIDIA's own wheels.
 inline constexpr const char *k_nvidia_licence = "LicenseRef-NVIDIA-Proprietary",
                             *k_nvidia_licence_url = "https://docs.nvidia.com/cuda/eula/";
 
-// That of what is under `own` and holds parts under each of the others. "" where `own` is: nobody knows that
-// of the whole then. Others that are "" or named already add nothing.
+// The licence of a file under `own` that contains parts under each of `others`. "" if `own` is "", because
+// the whole is then unknown. Others that are "" or already in the expression add nothing.
 std::string joined_licences(std::string own, const std::vector<std::string>& others);
 
 }  // namespace dsbuild

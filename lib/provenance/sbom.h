@@ -1,5 +1,5 @@
-// Bills of materials of a bundle: SPDX 2.3 and CycloneDX 1.6, as JSON. The same statement gives the same
-// bytes.
+// Renders bills of materials of a bundle: SPDX 2.3 and CycloneDX 1.6, as JSON. The same statement gives the
+// same bytes.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ std::string render_sbom(const Components& components, const std::string& created
 std::string render_spdx(const Components& components, const std::string& created);
 std::string render_cyclonedx(const Components& components, const std::string& created);
 
-// When a bill says that it was made: `source_date_epoch` where it is a number of seconds, else the build's,
-// or the build's end.
+// The creation time in a bill: `source_date_epoch` if it is a number of seconds, else that of the build, else
+// the end of the build.
 std::string time_of_sbom(const Statement& statement, const std::string& source_date_epoch);
 
 }  // namespace dsbuild

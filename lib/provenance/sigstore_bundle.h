@@ -1,6 +1,6 @@
-// A sigstore bundle (github.com/sigstore/protobuf-specs, sigstore_bundle.proto) of one DSSE envelope, signed
-// with a key that its reader has. There is no certificate of Fulcio's and no entry of Rekor's: both take a
-// network (docs/reference/policy.md).
+// Reads and writes a sigstore bundle (github.com/sigstore/protobuf-specs, sigstore_bundle.proto) with one
+// DSSE envelope. Its reader must have the public key. There is no Fulcio certificate and no Rekor entry,
+// because both need a network (docs/reference/policy.md).
 #pragma once
 
 #include "provenance/dsse.h"
@@ -8,13 +8,13 @@
 namespace dsbuild {
 
 struct SigstoreBundle {
-  std::string key_hint;  // as key_hint() makes it; others name keys in other ways
+  std::string key_hint;  // by key_hint(); other programs may name keys differently
   DsseEnvelope envelope;
   bool operator==(const SigstoreBundle&) const = default;
 };
 
 std::string render_sigstore_bundle(const SigstoreBundle& bundle);
-// Of any version of the format; unknown keys are passed over. Error: exit 1 `bad_signature`.
+// Accepts any version of the format, and ignores unknown keys. Error: exit 1 `bad_signature`.
 Result<SigstoreBundle> parse_sigstore_bundle(std::string_view json, const std::string& file);
 
 }  // namespace dsbuild

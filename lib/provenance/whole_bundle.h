@@ -1,4 +1,4 @@
-// What something is made of: a bundle that is as its manifest and its statement say.
+// Loads a bundle from which something is made, and checks it against its manifest and its statement.
 #pragma once
 
 #include "bundle/manifest.h"
