@@ -1,13 +1,13 @@
-// Who builds, as CI's environment says: for --builder-id. Private to this stage.
+// Finds the builder's id in the environment of a CI service, for --builder-id. Private to this stage.
 #pragma once
 
 #include "settings/raw_setting.h"
 
 namespace dsbuild {
 
-// GitHub's runner is the workflow, GitLab's is the project's runner.
+// On GitHub it names the workflow, on GitLab the project's runner.
 MaybeRawSetting builder_of_environment(const Environment& environment);
-// The run there.
+// The CI service's run.
 MaybeRawSetting invocation_of_environment(const Environment& environment);
 
 }  // namespace dsbuild

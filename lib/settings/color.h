@@ -1,5 +1,5 @@
-// Whether text has colours, as the environment says it: no-color.org, force-color.org, bixense.com/clicolors.
-// Private to this stage.
+// Finds out from the environment whether text has colours: no-color.org, force-color.org,
+// bixense.com/clicolors. Private to this stage.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace dsbuild {
 
-// What --color takes, in the order of ColorMode.
+// The values of --color, in the order of ColorMode.
 const std::vector<std::string>& color_words();
-// NO_COLOR beats FORCE_COLOR, which beats CLICOLOR_FORCE, which beats CLICOLOR=0.
+// NO_COLOR overrides FORCE_COLOR, which overrides CLICOLOR_FORCE, which overrides CLICOLOR=0.
 MaybeRawSetting color_of_environment(const Environment& environment);
 
 }  // namespace dsbuild

@@ -8,13 +8,14 @@
 
 namespace dsbuild {
 
-// As words, for a build; not those of `but`, which the caller says, nor how results are shown.
+// As words, for a build. Leaves out those in `but`, which the caller adds itself, and those of the output's
+// form.
 std::vector<std::string> given_options(const Settings& settings, const std::vector<std::string>& but = {});
-// Of them these alone.
+// Only those with these names.
 std::vector<std::string> given_among(const Settings& settings, const std::vector<std::string>& names);
-// Those that say where builds of this command line are: for `clean`.
+// Those that name the folders of a build, for `clean`.
 std::vector<std::string> given_places(const Settings& settings);
-// Those that say which pack, and for which tools: for `report`.
+// Those that name the pack and the tools, for `report`.
 std::vector<std::string> given_pack(const Settings& settings);
 
 }  // namespace dsbuild

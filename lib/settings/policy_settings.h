@@ -1,4 +1,4 @@
-// What a bundle must be before it is used, besides its GPUs and sizes: --policy FILE, and options that are
+// The requirements on a bundle before it is used, except GPUs and sizes: --policy FILE, and options that are
 // short forms of its keys (docs/reference/policy.md).
 #pragma once
 
@@ -12,21 +12,21 @@
 
 namespace dsbuild {
 
-// Of --torch-abi: any torch that has its stable ABI.
+// A value of --torch-abi: any torch with a stable ABI.
 inline constexpr const char* k_stable_abi = "stable";
 
 struct PolicyKey {
   PublicKey key;
-  std::string file;     // that holds it
-  std::string expires;  // the last day on which it counts, "2027-06-30"; "": it does not expire
+  std::string file;     // the file with the key
+  std::string expires;  // the last day on which the key is valid, "2027-06-30"; "": it does not expire
   bool operator==(const PolicyKey&) const = default;
 };
 
-// A default value asks for nothing.
+// A default value is no requirement.
 struct BundlePolicy {
   Setting<bool> forbids_ptx_only;
   Setting<std::vector<std::string>> licenses;  // SPDX identifiers
-  Setting<Version> max_glibc, max_glibcxx;     // of what the libraries need
+  Setting<Version> max_glibc, max_glibcxx;     // limits for the versions that the libraries need
   Setting<std::optional<bool>> cxx11_abi;
   Setting<std::string> torch_abi;               // a range of versions, or k_stable_abi
   Setting<Version> min_version;                 // of the pack's sources
@@ -34,7 +34,7 @@ struct BundlePolicy {
   Setting<std::vector<std::string>> builders;   // their ids
   Setting<std::vector<std::string>> key_files;  // "keys/ci.pem", "keys/old.pem expires 2027-06-30"
   Setting<std::vector<std::string>> revoked_files;
-  // The keys of both.
+  // The keys in key_files and revoked_files.
   std::vector<PolicyKey> trusted, revoked;
   bool operator==(const BundlePolicy&) const = default;
 };

@@ -9,7 +9,7 @@ namespace dsbuild {
 inline constexpr const char* k_project_file = "dsbuild.yaml";
 
 struct ProjectFile {
-  Path folder;            // of the file, relative to the current one: "", "..", "../.."
+  Path folder;            // its folder, relative to the current one: "", "..", "../.."
   std::string shown;      // "../dsbuild.yaml"
   ConfigEntries entries;  // paths in it are relative to the current folder
 };

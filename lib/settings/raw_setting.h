@@ -1,5 +1,5 @@
-// One value as the user gave it, as text, and the helpers that choose between several of them.
-// Private to this stage.
+// The text of a setting as the user gave it, and functions that choose between several such values. Private
+// to this stage.
 #pragma once
 
 #include <initializer_list>
@@ -21,7 +21,8 @@ struct RawSetting {
 };
 using MaybeRawSetting = std::optional<RawSetting>;
 
-// The first that is given: callers list them from the command line down to the config file.
+// The first value that is given. Callers list values by precedence: the command line first, the config file
+// last.
 MaybeRawSetting first_given(std::initializer_list<MaybeRawSetting> by_precedence);
 MaybeRawSetting from_argument(const std::optional<std::string>& argument, const std::string& option);
 // An empty variable counts as unset.

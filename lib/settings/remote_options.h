@@ -1,4 +1,4 @@
-// Options of other machines: a cache that is shared, where tools run, shards. Private to this stage.
+// Options about other machines: shared cache, remote execution, shards. Private to this stage.
 #pragma once
 
 #include <vector>

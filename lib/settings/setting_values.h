@@ -1,4 +1,4 @@
-// How settings of each kind are read and shown. Private to this stage.
+// Functions that read and show the settings of each kind. Private to this stage.
 #pragma once
 
 #include <string>
@@ -70,7 +70,7 @@ inline SettingValue flag(Setting<bool> Settings::* place) {
           }};
 }
 
-// On where the text is exactly this; any other is off.
+// On if the text is exactly `on`; any other text is off.
 inline SettingValue exactly(const char* on, Setting<bool> Settings::* place) {
   return {[=](const RawSetting& given, Settings& settings) -> Result<void> {
             settings.*place = {given.text == on, given.origin};
@@ -81,7 +81,7 @@ inline SettingValue exactly(const char* on, Setting<bool> Settings::* place) {
           }};
 }
 
-// A flag with a variable of a different program, which is on where its text is exactly this.
+// A flag with a variable of a different program: the variable means on if its text is exactly `on`.
 inline SettingValue flag_or_exactly(const char* on, const char* variable, Setting<bool> Settings::* place) {
   return {[of_variable = exactly(on, place), as_flag = flag(place), variable](const RawSetting& given,
                                                                               Settings& settings) {
@@ -135,7 +135,8 @@ inline SettingValue uri(Setting<std::string> Settings::* place) {
   return value;
 }
 
-// In no config file, and not shown: what a bundle must be a policy says, and what run this is CI.
+// Not in config files and not shown in `plan -v`: requirements on bundles are in policies, and CI gives the
+// run's id.
 inline SettingValue unshown(SettingValue value) {
   value.show = nullptr;
   return value;

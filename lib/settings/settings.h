@@ -17,8 +17,9 @@
 
 namespace dsbuild {
 
-// The options as the command line gave them, by their names in the table (options.h); of a flag "yes". Filled
-// by apps/dsbuild (CLI11), so that settings stays free of a parser; values are checked by load_settings.
+// The options as the command line gave them, by their names in the table (options.h); "yes" for a flag.
+// Filled by apps/dsbuild (CLI11), so that settings stays free of a parser; values are checked by
+// load_settings.
 struct Arguments {
   std::map<std::string, std::string> values;
   int verbosity = 0;               // -v +1 each, -q -1
@@ -35,10 +36,11 @@ inline constexpr const char* k_arch_variable = "TORCH_CUDA_ARCH_LIST";
 
 enum class Precompile { automatic, on, off };
 // How CUDA files are compiled: by slices, edges for nvcc's own steps (lib/plan/slice_edges.h), or each by one
-// nvcc command. automatic: by slices where they give what nvcc gives, else by nvcc; slices: else not at all.
+// nvcc command. automatic: by slices if their output is that of nvcc, else by nvcc. slices: an error instead
+// of nvcc.
 enum class CudaBackend { automatic, slices, nvcc };
 enum class ColorMode { automatic, always, never };
-// xpu selects nothing: DeepSpeed's ops for it are refused, others are built as without it.
+// xpu: ops of DeepSpeed for it are refused, all others are built as without it.
 enum class AcceleratorKind { automatic, cuda, cpu, xpu };
 
 // `--shard 3/8` does a share of the compiles, `--shard merge` makes the bundle.
@@ -61,20 +63,20 @@ struct WorkloadOp {
   bool operator==(const WorkloadOp&) const = default;
 };
 
-// What --remote-tools begins with, before the toolkit's home on the workers.
+// The start of --remote-tools, before the toolkit's folder on the workers.
 inline constexpr const char* k_worker_tools = "worker:";
 
-// Whether idle cores here take tools that wait or are late there.
+// Whether idle cores of this machine run tools that wait or are late at the service.
 enum class RemoteLocal { automatic, never };
 
-// --max-op-size: of each op's library, and of single ones in place of that.
+// --max-op-size: a limit for each op's library, and different ones for single ops.
 struct OpSizes {
   unsigned long long each = 0;  // bytes; 0: any
   std::map<std::string, unsigned long long> of;
   bool operator==(const OpSizes&) const = default;
 };
 
-// Whether results go up to a shared cache. automatic: where a credential is given, or it is a folder.
+// Whether results are uploaded to the shared cache. automatic: if there are credentials, or it is a folder.
 enum class RemoteUpload { automatic, never, always };
 
 struct Selection {
@@ -92,7 +94,7 @@ struct Selection {
   Switch build_ops = Switch::unset;
   std::map<std::string, Switch> variables;
 
-  // The part of `requested` that an op is to be built for.
+  // The part of `requested` for which an op is built.
   ArchSet archs_of(const std::string& op, const ArchSet& requested) const;
   // Where an op is named: "--ops", "workload.yaml:5:5".
   const std::string& origin_of(const std::string& op) const;
