@@ -1,7 +1,7 @@
-// The small languages of `archs:` and `when:`. Private to this stage.
+// Parses the patterns of `archs:` and the conditions of `when:`. Private to this stage.
 //   pattern   = target ["-real"]                           9.0a, 9.0a-real, 9.0a-virtual
 //   condition = [">=" | ">" | "<=" | "<" | "=="] bound | pattern
-// A target is as parse_target reads it (arch/target.h), a bound one that is its own base: 8.0, 12.1.
+// A target is in the syntax of parse_target (arch/target.h). A bound is a target without suffix: 8.0, 12.1.
 #pragma once
 
 #include <optional>
@@ -15,10 +15,10 @@ std::optional<Target> parse_bound(std::string_view text);
 std::optional<ArchPattern> parse_arch_pattern(std::string_view text);
 
 enum class Comparison { at_least, above, at_most, below, equal };
-// What any_arch and every_arch ask of one target: a comparison of its arch, or a pattern.
+// The condition of any_arch and every_arch on one target: a comparison of its arch, or a pattern.
 struct ArchCondition {
   std::optional<Comparison> comparison;
-  ArchPattern pattern;  // of a comparison: its bound
+  ArchPattern pattern;  // for a comparison: its bound
   bool holds_for(const Target& target) const;
 };
 std::optional<ArchCondition> parse_arch_condition(std::string_view text);

@@ -1,4 +1,4 @@
-// What an op may be written for: one row each. How it is built stands in lib/plan/backends.cpp.
+// The backends for which an op may be written, one row each. lib/plan/backends.cpp builds them.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@ namespace dsbuild {
 struct BackendKindRow {
   BackendKind kind;
   const char* key;            // in op.yaml: "cuda"
-  const Vendor& (*vendor)();  // of the GPUs that its device code is for; null: it has none
-  bool is_built;              // by this version; else it is read and left out
+  const Vendor& (*vendor)();  // vendor of the GPUs for its device code; null: it has none
+  bool is_built;              // whether this version of dsbuild builds it; if not, it is read and ignored
 };
 
 const std::vector<BackendKindRow>& backend_kinds();
@@ -22,15 +22,15 @@ const BackendKindRow* find_backend_kind(const std::string& key);  // nullptr: th
 std::string refuse_backend(const std::string& word);              // a rule for a word (spec_reader.h)
 
 const Vendor* vendor_of(BackendKind kind);
-// Whose GPUs an op is for; nullptr: it has no device code.
+// The vendor of an op's GPUs; nullptr: it has no device code.
 const Vendor* vendor_of(const OpSpec& spec);
-// Whether all archs that are asked for are of other vendors' GPUs than the op is for.
+// Whether all requested archs are of vendors that the op is not for.
 bool is_for_others(const OpSpec& spec, const ArchSet& asked);
 
-// And why: what the op says of their backends, else that it is for its own alone.
+// The reason: the op's own about their backends, else that it is only for its vendor.
 std::string why_for_others(const OpSpec& spec, const ArchSet& asked);
 
-// The toolkit that builds an op and that its conditions ask about: CUDA's, where the op has no device code.
+// The toolkit that builds an op, and that its conditions are about. For an op without device code: CUDA's.
 const Toolkit* toolkit_of(const ToolkitSet& toolkits, const OpSpec& spec);
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// The texts of licences that go along with what is built from a pack's sources.
+// Finds the licence texts that accompany the libraries built from a pack's sources.
 #pragma once
 
 #include <map>
@@ -11,12 +11,12 @@ namespace dsbuild {
 
 using LicenseFiles = std::map<std::string, std::string>;  // name -> text: "LICENSE", "NOTICE.txt"
 
-// Those of the first of these folders that has any: LICENSE, LICENCE, COPYING, NOTICE and AUTHORS, as they
-// are or with .txt, .md, .rst.
+// The files of the first folder that has any: LICENSE, LICENCE, COPYING, NOTICE and AUTHORS, without suffix
+// or with .txt, .md, .rst.
 LicenseFiles find_license_files(const std::vector<Path>& folders, const FileReader& files);
 
-// Where the licence of sources lies: their own folder, then those above it, up to the first that is a
-// project's (it has .git, pyproject.toml or setup.py). Where none is, their own folder alone.
+// The folders to search for the licence of sources: their own, then those above it, up to the root of a
+// project (it has .git, pyproject.toml or setup.py). If there is no such root, their own folder alone.
 std::vector<Path> license_folders(const Path& sources, const FileReader& files);
 
 }  // namespace dsbuild

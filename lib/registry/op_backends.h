@@ -1,13 +1,13 @@
-// Ops that are written for several vendors' GPUs, as those ops that one build is of.
+// Splits ops that are written for several vendors' GPUs into the ops of one build.
 #pragma once
 
 #include "registry/registry.h"
 
 namespace dsbuild {
 
-// Each op with several backends becomes one for each of those whose GPUs are asked for: of one, the op itself
-// with that backend; of more, an op for each, called "fused_adam.cuda" and "fused_adam.hip", so that plans,
-// folders and libraries tell them apart. One for none of them stays what it is, and its plan says so.
+// If GPUs of one of an op's backends are requested, the op gets that backend. If those of several are, there
+// is an op for each, with different names for plans, folders and libraries: "fused_adam.cuda",
+// "fused_adam.hip". If none are, the op stays unchanged, and the plan reports that.
 void split_by_backend(Registry& registry, SelectedOps& selected, const std::vector<const Vendor*>& asked);
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// What an op.yaml says (docs/reference/op_yaml.md), as data.
+// The contents of an op.yaml as data (docs/reference/op_yaml.md).
 #pragma once
 
 #include <map>
@@ -13,8 +13,8 @@
 
 namespace dsbuild {
 
-// Position in a spec file, for messages: "ops/native/x/op.yaml:3:9". Where a thing stood is no part of
-// what it is: all origins are equal, so that the order of a file's lines never makes two specs differ.
+// Position in a spec file, for messages: "ops/native/x/op.yaml:3:9". All origins compare as equal, so the
+// order of a file's lines never makes two specs differ.
 struct Origin {
   std::string text;
   bool operator==(const Origin&) const { return true; }
@@ -25,7 +25,7 @@ enum class BackendKind { cuda, cpu, hip, sycl };
 // `9.0` matches sm_90 and compute_90; `9.0a` that suffix only; `9.0-real`, `9.0-virtual` one kind;
 // `gfx90a` the processor with whatever features, `gfx90a:xnack+` with that one.
 struct ArchPattern {
-  Target target;         // machine code where both kinds match
+  Target target;         // machine code if both kinds match
   bool any_kind = true;  // machine code and what a driver compiles
   bool matches(const Target& target) const;
   std::string text() const;
@@ -36,7 +36,7 @@ struct ArchPattern {
 struct ArchFilter {
   std::optional<Target> min, max;  // compare base()s: real and PTX alike
   std::vector<ArchPattern> only, exclude;
-  // {9.0a}: where 9.0 is asked for, build 9.0a instead. Machine code only; "9.0a-virtual" does it to PTX.
+  // {9.0a}: if 9.0 is requested, build 9.0a instead. For machine code only; "9.0a-virtual" does this for PTX.
   std::vector<ArchPattern> specialise;
   Origin origin;
   bool empty() const { return !min && !max && only.empty() && exclude.empty() && specialise.empty(); }
@@ -50,15 +50,15 @@ struct DroppedArch {
   bool operator==(const DroppedArch&) const = default;
 };
 struct FilteredArchs {
-  ArchSet kept;                          // after specialise: holds sm_90a where 9.0 was asked for
+  ArchSet kept;                          // after specialise: has sm_90a if 9.0 was requested
   std::vector<DroppedArch> dropped;      // canonical order
-  std::map<Target, Target> specialised;  // kept target -> the one asked for
+  std::map<Target, Target> specialised;  // kept target -> the requested one
   bool operator==(const FilteredArchs&) const = default;
 };
 // Pure; the order of entries does not matter. min, max, only and exclude see the target after specialise.
 FilteredArchs apply_filter(const ArchFilter& filter, const ArchSet& requested);
 
-// `when:` on an entry of any list. All given conditions must hold; of a list of such maps, one must.
+// `when:` on an entry of any list. All given conditions must hold; of a list of such maps, one must hold.
 struct When {
   std::string any_arch,
       every_arch;  // ">=8.0", "<9.0", "==8.0" or a pattern ("9.0a"); over the op's final set
@@ -149,9 +149,9 @@ enum class RequirementKind {
   wavefront
 };
 
-// Values of `in`: below which folder a relative one is looked for.
+// Values of `in`: the folder that a relative path starts from.
 inline constexpr const char *k_in_packages = "packages", *k_in_python = "python";
-// Values of `for`: the sources of one language alone are compiled with the folder.
+// Values of `for`: the folder is only for the sources of one language.
 inline constexpr const char *k_for_cxx = "cxx", *k_for_nvcc = "nvcc";
 
 const char* key_of(RequirementKind kind);  // as in op.yaml: "tvm_ffi"
@@ -173,8 +173,8 @@ const char* key_of(RequirementKind kind);  // as in op.yaml: "tvm_ffi"
 //   {torch: ">=2.0"}                     torch; gives what a Python extension of torch is built with
 //   {cutlass: ">=3.1"}                   CUTLASS's headers (gives include folders)
 //   {source: a.cu, lacks: TEXT, because: WHY}  a file of the sources does not hold the text of a known fault
-// What is asked of an op for HIP without an entry: hipify, torch's, where a source is hipified; wavefront,
-// that all its targets have wavefronts of one size, where that is a value (k_wavefront_value).
+// Two requirements of ops for HIP have no entry. hipify: torch's hipify, if a source is hipified. wavefront:
+// all targets have wavefronts of one size, if a define has that size as value (k_wavefront_value).
 struct Requirement {
   RequirementKind kind = RequirementKind::cuda;
   std::vector<std::string> subjects;  // header, library, folder, any of commands, feature, module, source
@@ -192,35 +192,36 @@ struct Requirement {
   bool operator==(const Requirement&) const = default;
 };
 
-// Of a module that uses Python's limited API alone.
+// The suffix of a module that uses only Python's limited API.
 constexpr const char* k_limited_suffix = ".abi3.so";
 
 struct OpSpec {
   std::string name;        // in a plan for several vendors with the backend: "fused_adam.hip"
-  std::string plain_name;  // that without it, where it differs
+  std::string plain_name;  // the name without the backend, if it differs
   std::string build_var;   // DS_BUILD_<NAME>
-  std::string module;      // Python module, where the op is one; else ""
+  std::string module;      // the Python module, if the op is one; else ""
   std::string
-      module_suffix;  // ".so" or ".abi3.so", where its file has not the suffix of Python's own modules
+      module_suffix;  // ".so" or ".abi3.so", if its file does not have the suffix of Python's own modules
   std::string description;
-  When when;  // `source`, `torch`, `accelerator` alone: what there is this op for
+  When when;  // `source`, `torch`, `accelerator` alone: the versions that have this op
   BackendKind backend = BackendKind::cuda;               // the one that this spec is for
-  std::vector<BackendKind> backends{BackendKind::cuda};  // all that the op can be built for, `backend` too
-  std::map<BackendKind, std::string> unsupported;        // others, and why it is not for these
-  ArchFilter archs;                                      // of `backend`
-  std::map<BackendKind, ArchFilter> archs_of;            // of each backend that says something
+  std::vector<BackendKind> backends{BackendKind::cuda};  // all that the op can be built for, including
+                                                         // `backend`
+  std::map<BackendKind, std::string> unsupported;  // other backends, and why the op does not support them
+  ArchFilter archs;                                // of `backend`
+  std::map<BackendKind, ArchFilter> archs_of;      // of each backend that says something
   std::vector<Entry<std::string>> needs;
   std::vector<SourceSpec> sources;                       // sorted by id: the order in the file never matters
   TextEntries include_dirs;                              // relative to the source root
-  std::map<std::string, std::string> include_languages;  // `for` of those for the sources of one language
+  std::map<std::string, std::string> include_languages;  // the `for` of those that have one
   std::vector<Entry<std::pair<std::string, std::string>>> defines;  // name, value ("" : no value)
   std::map<std::string, std::string>
-      features;  // of a define that matters to users: its name to what it stands for
+      features;  // a define that matters to users -> the feature that it stands for
   std::optional<int> std_cxx, std_nvcc, std_hip,
       std_sycl;  // absent: torch's own for a torch extension, else 17
   Flags flags;
   TextEntries libraries;
-  bool warns_of_undefined_symbols = false;  // of a module: who imports it has loaded what has them
+  bool warns_of_undefined_symbols = false;  // for a module whose importing program has loaded the definitions
   std::vector<Requirement> requires_;
   TextEntries exports;
   Path file;  // its op.yaml
@@ -228,14 +229,13 @@ struct OpSpec {
   bool operator==(const OpSpec&) const = default;
 };
 
-// Whether its CUDA is compiled with -rdc=true: a device link, which gives machine code alone, makes its
-// images.
+// Whether its CUDA is compiled with -rdc=true: then a device link makes its images, machine code only.
 bool makes_device_link(const OpSpec& spec);
 
-// A define or a flag has that value.
+// Whether a define or a flag has that value.
 bool has_value(const OpSpec& spec, const std::string& value);
 
-// The same op for another of its backends: `backend` and `archs`, its sources' too, are that one's.
+// The same op for a different one of its backends. Replaces `backend` and `archs`, also those of its sources.
 OpSpec for_backend(OpSpec spec, BackendKind kind);
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// What another pack has of that which the user named. Private to this stage.
+// Looks in other packs for ops that the user named. Private to this stage.
 #pragma once
 
 #include "registry/registry.h"
@@ -12,7 +12,7 @@ std::vector<std::string> spec_paths(const FileReader& files, const Path& folder)
 // `*`.
 bool stands_for(const std::string& word, const std::string& op, const std::string& build_var);
 
-// registry.other_packs and registry.elsewhere. Other packs are read only for what needs explaining.
+// Fills registry.other_packs and registry.elsewhere. Reads other packs only if a name needs an explanation.
 void find_other_packs(const Settings& settings, const FileReader& files, Registry& registry);
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// The kinds of requirements that an op.yaml may name: one row each. How it is probed stands in
+// The kinds of requirements that an op.yaml may name: one row each. Their probes are in
 // lib/requirements/probes.cpp.
 #pragma once
 
@@ -13,7 +13,7 @@ struct RequirementKindRow {
   const char* key;   // in op.yaml: "tvm_ffi"; "": it has no entry there
   const char* text;  // in messages: "tvm-ffi"
   std::string (*refuse)(
-      const std::string& subject);  // why a subject is none; null: the value is a version range
+      const std::string& subject);  // why a subject is invalid; null: the value is a version range
 };
 
 const std::vector<RequirementKindRow>& requirement_kinds();

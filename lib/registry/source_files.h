@@ -1,12 +1,12 @@
-// Looking for a spec's files below the source root. Private to this stage.
+// Finds a spec's files below the source root. Private to this stage.
 #pragma once
 
 #include "registry/spec_reader.h"
 
 namespace dsbuild {
 
-// Is `path` a file (or folder) inside the source root, links followed? Errors: exit 2 `missing_source` with
-// the source root and what is there of nearly that name, exit 2 `bad_spec` for anything else.
+// Checks that `path` is a file (or folder) inside the source root, with links followed. Errors: exit 2
+// `missing_source` with the source root and similar names in it, exit 2 `bad_spec` for anything else.
 Result<void> check_on_disk(const SpecFile& file, const YamlNode& at, const std::string& path,
                            FileKind wanted);
 

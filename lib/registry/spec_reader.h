@@ -1,6 +1,5 @@
-// How op.yaml is read: strict keys, typed values, and the position in every error. Keys that do not rest
-// on a wrong one are read all the same, so that one run says all mistakes.
-// Private to this stage.
+// Reads op.yaml: strict keys, typed values, and the position in every error. After a mistake, all keys that
+// do not depend on it are still read, so that one run reports all mistakes. Private to this stage.
 #pragma once
 
 #include <functional>
@@ -39,11 +38,11 @@ tl::unexpected<Error> bad_spec(const SpecFile& file, const YamlNode& at, std::st
 Origin origin_of(const SpecFile& file, const YamlNode& node);
 
 Result<void> check_is_map(const SpecFile& file, const YamlNode& node, const std::string& owner);
-// And of these keys alone.
+// The map may have only these keys.
 Result<void> check_map(const SpecFile& file, const YamlNode& node, const std::string& owner,
                        const std::vector<std::string>& keys);
 Result<void> check_sequence(const SpecFile& file, const YamlNode& node, const std::string& owner);
-// A scalar that keeps to the rule. `owner` names the key in messages: "'libraries'".
+// A scalar that the rule allows. `owner` names the key in messages: "'libraries'".
 Result<std::string> read_word(const SpecFile& file, const YamlNode& node, const std::string& owner,
                               const WordRule& rule);
 Result<std::vector<std::string>> read_words(const SpecFile& file, const YamlNode& list,

@@ -1,4 +1,4 @@
-// Compiling a small program to see whether a header or a library is there.
+// Compiles a small program to find out whether a header or a library is there.
 #pragma once
 
 #include <string>
@@ -21,17 +21,17 @@ struct TrialResult {
   std::string text;  // all that it printed
 };
 
-// Runs input.cxx (not null) in a folder that holds the source alone, so that a relative -I or -L of the
-// user's finds nothing here, as it finds nothing in Ninja's edges. It is below the cache and kept, so that a
-// null build can ask again for a library that was not there; where the cache cannot be written, it is below
-// the build folder and removed.
+// Runs input.cxx (not null) in a folder with the source alone. So a relative -I or -L of the user's finds
+// nothing, as in Ninja's edges. The folder is in the cache folder and stays, so that a null build can ask
+// again for a library that was absent. If the cache folder is read-only, it is in the build folder and is
+// removed.
 TrialResult run_trial(const ProbeInput& input, const Trial& trial);
 
 // The line of a compiler's or linker's text that says what is wrong.
 std::string first_error_line(const std::string& text);
 
-// What a FactStore knows a trial by: its whole command, since two ops may ask for the same header
-// with other folders.
+// A trial's key in a FactStore: its whole command, because two ops may ask for the same header with different
+// folders.
 std::string trial_key(const ProbeInput& input, const Trial& trial);
 
 }  // namespace dsbuild

@@ -1,5 +1,5 @@
-// Remembering what a probe's process found, together with the file that the answer rests on: an
-// answer whose file has changed or gone is forgotten.
+// Remembers the answer of a probe's process together with the file that it depends on. If that file changes
+// or vanishes, the answer is forgotten.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct FileBackedFact {
 // `identity` names all that the answer depends on besides the file: program, flags, variables.
 std::optional<FileBackedFact> recall(const FileReader& files, const FactStore& facts, const std::string& key,
                                      const std::string& identity);
-// Does nothing where the file cannot be identified: then the probe runs again next time.
+// Does nothing if the file cannot be identified: then the probe runs again next time.
 void remember(const FileReader& files, FactStore& facts, const std::string& key, const std::string& identity,
               const FileBackedFact& found);
 

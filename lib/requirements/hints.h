@@ -1,4 +1,4 @@
-// What to do about a requirement that is not met.
+// Makes the advice for an unmet requirement.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace dsbuild {
 
-// The key of `hint:` that fits this machine: that of its package tool on PATH, else "".
+// The key of `hint:` for this machine: its package tool on PATH, else "".
 std::string package_tool(const System& system);
 
 // The hint for that tool as a command, else the plain hint, else a sentence for its kind.

@@ -19,15 +19,16 @@ struct ProbeInput {
   System& system;
   FactStore& facts;
   const Path& source_root;                // of the pack
-  std::vector<std::string> include_dirs;  // of the op, absolute; a CUDA op's toolkit's; folders it requires
+  std::vector<std::string> include_dirs;  // absolute: the op's, the toolkit's for a CUDA op, and required
+                                          // folders
   std::vector<std::string> library_dirs;  // the toolkit's and its stubs', for a CUDA op
-  const ArchSet& archs;                   // what is asked for of the op, and it keeps
+  const ArchSet& archs;                   // the requested archs that the op supports
   const std::string& cxx_identity;        // as RequirementInput's
 };
 
 using Probe = Finding (*)(const ProbeInput& input);
 Probe probe_for(RequirementKind kind);
-// The fix for a requirement of this kind that is not met, where its op.yaml has no hint.
+// The advice for an unmet requirement of this kind whose op.yaml has no hint.
 std::string advice_for(const Requirement& requirement);
 
 Finding probe_cuda(const ProbeInput& input);
@@ -52,7 +53,7 @@ Finding unmet(const ProbeInput& input, std::string why, std::string fix = {});
 // The Python of --python.
 Interpreter interpreter_of(const ProbeInput& input);
 
-// Of the package that this Python imports; empty: it has none, or there is no such Python.
+// The version of the package in this Python; empty: there is no such package or Python.
 Version find_tvm_ffi(const Interpreter& python);
 
 // "no C++ compiler" as a finding.

@@ -1,4 +1,4 @@
-// Questions to the Python of --python. Its answer is a value and the file that it rests on.
+// Asks the Python of --python. An answer is a value and the file that it depends on.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace dsbuild {
 
-// The interpreter that is asked, and where its answers are remembered.
+// The interpreter, and the store for its answers.
 struct Interpreter {
   std::string program;  // a path, or a name on PATH
   System& system;
@@ -26,7 +26,7 @@ struct Interpreter {
 Result<FileBackedFact> ask_python(const Interpreter& python, const std::string& key,
                                   const std::string& script, const std::string& argument);
 
-// What an interpreter says of itself: platform, sys and sysconfig.
+// An interpreter's description of itself, from platform, sys and sysconfig.
 struct Python {
   std::string version;     // "3.11.7"
   Path executable;         // sys.executable
@@ -38,13 +38,12 @@ struct Python {
 };
 Result<Python> find_python(const Interpreter& python);
 
-// Where that interpreter looks for packages that pip installs with files of one machine: its `platlib`, a
-// site-packages or dist-packages folder, which need not be there yet.
+// The interpreter's folder for packages with compiled files: its `platlib`, a site-packages or dist-packages
+// folder, which may not exist yet.
 Result<Path> find_platlib(const Interpreter& python);
 
-// For scripts that say more than Python does of itself: this text ahead of theirs defines `facts`, a dict to
-// add to, and `tell(file)`, which prints it; read_facts gives the dict back, read_python what Python put
-// there.
+// A prefix for scripts that add further facts. It defines `facts`, a dict to add to, and `tell(file)`, which
+// prints it. read_facts returns that dict, read_python the part that describes the interpreter.
 extern const char* const k_facts_prelude;
 std::map<std::string, std::string> read_facts(const std::string& answer);
 Python read_python(const std::map<std::string, std::string>& facts);

@@ -22,23 +22,23 @@ struct Hipify {
   bool operator==(const Hipify&) const = default;
 };
 
-// What a met requirement gives to its op's edges.
+// The folders and flags that a met requirement adds to its op's edges.
 struct UsageRequirements {
   std::vector<std::string> include_dirs;           // absolute
-  std::vector<std::string> cxx_include_dirs;       // of C++ sources alone; ahead of those of all
-  std::vector<std::string> device_include_dirs;    // of sources with device code alone; likewise
+  std::vector<std::string> cxx_include_dirs;       // for C++ sources alone; before those for all sources
+  std::vector<std::string> device_include_dirs;    // for sources with device code alone; likewise
   std::vector<std::string> fallback_include_dirs;  // absolute; after the toolkit's
   std::vector<std::string> base_cxx_flags, base_nvcc_flags,
-      base_hip_flags;                            // ahead of the op's own, which may take them back (-U…)
+      base_hip_flags;                            // before the op's own, which may cancel them (-U…)
   std::vector<std::string> cxx_flags;            // CFLAGS the probe used
   std::vector<std::string> link_flags;           // LDFLAGS the probe used, -L, -l
   std::vector<std::string> fallback_link_flags;  // -L; after the toolkit's
   std::map<std::string, std::string>
-      library_files;                         // "curand" -> "libcurand.so.10": what -lcurand finds only so
-  int std = 0;                               // the C++ standard of an op that names none; 0: dsbuild's own
+      library_files;  // "curand" -> "libcurand.so.10": files that -lcurand would not find
+  int std = 0;        // the C++ standard of an op that names none; 0: dsbuild's own
   std::map<std::string, std::string> roots;  // folders of the above, by what lies there: "torch"
   std::optional<Hipify> hipify;
-  bool python_module = false;  // Python's symbols and CUDA's runtime are those of the process that loads it
+  bool python_module = false;  // Python's symbols and CUDA's runtime come from the process that loads it
   bool operator==(const UsageRequirements&) const = default;
 };
 
@@ -49,20 +49,20 @@ struct Finding {
   std::string why;      // "libaio.so: io_submit links", "not found: no header aio.h"; first line only
   std::string fix;      // "apt-get install libaio-dev"; "" when ok
   std::string detail;   // the compiler's whole text, for -v
-  std::string version;  // what was found, of cuda, tvm_ffi and torch: "0.1.15"
+  std::string version;  // the version found, for cuda, tvm_ffi and torch: "0.1.15"
   UsageRequirements usage;
-  std::optional<Warning> warning;  // about an op that is built all the same
+  std::optional<Warning> warning;  // about an op that is built nevertheless
   bool operator==(const Finding&) const = default;
 };
 
 struct RequirementReport {
   std::map<std::string, std::vector<Finding>> by_op;  // one entry per op of the registry
-  std::optional<Torch> torch;                         // looked for only where an op asks
+  std::optional<Torch> torch;                         // searched only if an op requires it
   CpuLevel cpu_level;
   Version rocm;  // of the toolkit for HIP (requirements/rocm.h); empty without one
   bool met(const std::string& op) const;
-  std::vector<std::string> reasons(const std::string& op) const;  // the `why` of what failed
-  // What mends it, where that is known; each once.
+  std::vector<std::string> reasons(const std::string& op) const;  // the `why` of failed findings
+  // The known fixes, each once.
   std::vector<std::string> fixes(const std::string& op) const;
   bool operator==(const RequirementReport&) const = default;
 };
@@ -77,14 +77,14 @@ struct RequirementInput {
   const Host& host;
   CpuLevel cpu_level;
   Result<Torch> torch;  // of find_torch, where asks_for_torch
-  // What `cxx` is made of (HostCompilerParts), in a digest: what it says is remembered for as long as that is
-  // the same.
+  // A digest of the parts of `cxx` (HostCompilerParts). Its answers are remembered as long as this is the
+  // same.
   std::string cxx_identity{};
 };
 
-// The distribution's package tool picks which hint is shown ("apt", "dnf", "pacman", "zypper", "apk").
-// A failed probe is never remembered; one that succeeded is, as long as the compiler and its flags
-// are the same. A probe that fails to run means not ok, with the reason.
+// The distribution's package tool picks which hint is shown ("apt", "dnf", "pacman", "zypper", "apk"). A
+// failed probe is never remembered. A successful one is, as long as the compiler and its flags are the same.
+// If a probe cannot run, its finding is not ok, with the reason.
 RequirementReport check_requirements(const RequirementInput& input, System& system, FactStore& facts);
 
 // The values that an op's `when` conditions ask about, with `archs` as the op's set.

@@ -1,4 +1,4 @@
-// ROCm, as DeepSpeed's op_builder asks for it.
+// Properties of ROCm that DeepSpeed's op_builder uses.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,12 @@
 
 namespace dsbuild {
 
-// Major and minor of the ROCm that this toolkit is of: its .info/version, else what a torch for ROCm has in
-// its own version (+rocm6.2), else rocm_version.h (installed_rocm_version of op_builder/builder.py), else
-// HIP's headers, whose version has the same two numbers. Empty: none says it.
+// Major and minor version of the toolkit's ROCm. Sources, in this order: its .info/version; the version of a
+// torch for ROCm (+rocm6.2); rocm_version.h (as installed_rocm_version of op_builder/builder.py); HIP's
+// headers, whose version has the same two numbers. Empty: unknown.
 Version find_rocm_version(const Toolkit& toolkit, const std::optional<Torch>& torch, const FileReader& files);
 
-// Lanes of a wavefront, where all of AMD's targets in the set have as many; else 0.
+// The lanes of a wavefront if all of AMD's targets in the set have the same number; else 0.
 int common_wave_size(const ArchSet& archs);
 
 }  // namespace dsbuild

@@ -1,5 +1,5 @@
-// The installed torch, as its own files describe it; torch is never imported, which would take seconds and a
-// GPU driver's goodwill.
+// Describes the installed torch from its files. torch is never imported: that would take seconds, and may
+// fail in the GPU driver.
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@ struct Torch {
   std::string cuda;        // torch/version.py: "12.8"; "" for a build without CUDA
   std::string hip;         // torch/version.py, likewise
   bool cxx11_abi = false;  // the names in torch/lib/libc10.so are of std::__cxx11
-  // The next two are what torch/utils/cpp_extension.py passes to every extension.
-  int std = 0;                           // C++ standard of one that names none; 0: not known
-  std::vector<std::string> abi_flags;    // of torch before 2.9, read from its libraries; none since
-  std::vector<std::string> old_headers;  // of an older torch: folders in include/, "THC"
+  // torch/utils/cpp_extension.py passes the next two to every extension.
+  int std = 0;                           // C++ standard for an extension that names none; 0: unknown
+  std::vector<std::string> abi_flags;    // for torch before 2.9, read from its libraries; empty since
+  std::vector<std::string> old_headers;  // folders in include/ of an older torch: "THC"
   // COMMON_HIP_FLAGS and COMMON_HIPCC_FLAGS there: of all files of an extension for ROCm, and of device code.
   std::vector<std::string> hip_flags, hipcc_flags;
   Python python;  // the interpreter that torch is installed for
@@ -36,7 +36,7 @@ Torch parse_torch_version_file(std::string_view text);
 // `python`: no interpreter, no torch, or a torch without a version.
 Result<Torch> find_torch(const Interpreter& python);
 
-// An op of the registry requires torch or has a condition on it.
+// Whether an op of the registry requires torch or has a condition on it.
 bool asks_for_torch(const Registry& registry);
 // The same for one op.
 bool requires_torch(const OpSpec& spec);
