@@ -1,4 +1,4 @@
-// The file in which DeepSpeed looks up the ops that were built ahead of time, and for what.
+// Writes the file in which DeepSpeed looks up which ops were built ahead of time, and for which versions.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// METADATA of a wheel (PEP 566, 639, 753): what an index shows of it, and pip reads.
+// Writes METADATA of a wheel (PEP 566, 639, 753), which pip reads and an index shows.
 #pragma once
 
 #include <string>
@@ -7,8 +7,7 @@
 
 namespace dsbuild {
 
-// The page that an index shows where no file is given: what is in the wheel and which GPUs and CPUs it is
-// for. Markdown.
+// The default page for an index, in Markdown: the wheel's ops, and its GPUs and CPUs.
 std::string describe_package(const Package& package, const Manifest& manifest);
 
 std::string render_metadata(const Package& package);

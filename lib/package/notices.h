@@ -1,4 +1,4 @@
-// What a wheel of ops holds besides the pack's own code, and under which licence.
+// Lists the third-party code in a wheel of ops and its licences.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace dsbuild {
 
-// A library of the wheel, as its manifest and its bytes say.
+// A library of the wheel, described by its manifest and its bytes.
 struct PackagedLibrary {
   const ManifestOp* op = nullptr;
   ManifestRuntime runtime;
@@ -16,8 +16,8 @@ struct PackagedLibrary {
 
 inline constexpr const char* k_notices = "THIRD_PARTY_NOTICES.txt";
 
-// Sets `license`, the expression for all that is in the wheel ("" where the pack names none), and
-// `info_files`: the pack's texts, and a notice for what is linked or compiled in of others.
+// Sets `license`, the expression for the whole wheel ("" if the pack names none), and `info_files`: the
+// pack's texts, and a notice for third-party code that is linked or compiled in.
 void add_licenses(Package& package, const Manifest& manifest, const std::vector<PackagedLibrary>& libraries);
 
 }  // namespace dsbuild

@@ -1,5 +1,5 @@
-// A bundle as a distribution: what pip installs, and what `dsbuild install` lays out
-// (docs/guides/wheel.md says why it is as it is).
+// Makes a Python distribution from a bundle, and writes it as a wheel for pip or installs it for `dsbuild
+// install`. The reasons for its layout are in docs/guides/wheel.md.
 #pragma once
 
 #include <map>
@@ -26,18 +26,18 @@ struct Package {
   std::string version;                        // "0.19.8", "0.19.8+cu130torch211"
   std::string tag;                            // "cp311-cp311-manylinux_2_34_x86_64"
   std::string pack;                           // "deepspeed"
-  std::string license;                        // SPDX expression for all that is in it, or ""
+  std::string license;                        // SPDX expression for all its files, or ""
   std::string requires_python;                // "==3.11.*"
   std::vector<std::string> requirements;      // "torch==2.11.*", "apache-tvm-ffi>=0.1.15"
   std::map<std::string, std::string> urls;    // label, address
-  std::string description, description_type;  // what an index shows: the text, "text/markdown"
-  std::string start_file;             // "dsbuild_deepspeed_ops.pth": Python reads it when it starts; "": none
-  std::string runs_with;              // "deepspeed 0.19.8, torch 2.11, CUDA 13.0, Python 3.11"
-  std::vector<std::string> ops;       // those that are in it; sorted
-  std::vector<std::string> left_out;  // ops of the bundle that are no Python modules
-  std::vector<std::string> outside;   // libraries that they need and manylinux does not promise; sorted
-  std::vector<PackageFile> files;     // sorted; without the .dist-info folder
-  std::vector<PackageFile> info_files;  // of the .dist-info folder, below it: "licenses/LICENSE", "sboms/…"
+  std::string description, description_type;  // for an index: the text, "text/markdown"
+  std::string start_file;               // "dsbuild_deepspeed_ops.pth": Python reads it at its start; "": none
+  std::string runs_with;                // "deepspeed 0.19.8, torch 2.11, CUDA 13.0, Python 3.11"
+  std::vector<std::string> ops;         // the ops in it; sorted
+  std::vector<std::string> left_out;    // ops of the bundle that are no Python modules
+  std::vector<std::string> outside;     // needed libraries that manylinux does not promise; sorted
+  std::vector<PackageFile> files;       // sorted; without the .dist-info folder
+  std::vector<PackageFile> info_files;  // relative to the .dist-info folder: "licenses/LICENSE", "sboms/…"
   std::vector<Warning> warnings;
 
   std::string pip_name() const;    // "dsbuild-deepspeed-ops"
@@ -46,18 +46,18 @@ struct Package {
   bool operator==(const Package&) const = default;
 };
 
-// What a bundle does not say of its wheel.
+// Properties of a wheel that are not in the bundle.
 struct PackageOptions {
   WheelIndex index = WheelIndex::pypi;
   std::optional<std::string> version{};           // nullopt: default_wheel_version
-  std::string description{}, description_type{};  // "": made of the manifest
+  std::string description{}, description_type{};  // "": made from the manifest
 };
 
-// Checks the bundle against its manifest first. Of ops that are compiled against torch it holds the Python
-// modules, of others the libraries as they are; an entry point of the group `dsbuild.bundles` names its
-// folder for dsbuild.load (python/dsbuild). `loader`: the folder with the Python files that go along
-// (templates/wheel). Errors: exit 1 as of load_manifest, and `damaged_bundle`; exit 2 `bad_version`; exit 3
-// `no_python_module`.
+// Makes the package, after checking the bundle against its manifest. For ops that are compiled against torch
+// it has the Python modules, for others the libraries unchanged. An entry point of the group
+// `dsbuild.bundles` names its folder for dsbuild.load (python/dsbuild). `loader`: the folder with further
+// Python files (templates/wheel). Errors: exit 1 as of load_manifest, and `damaged_bundle`; exit 2
+// `bad_version`; exit 3 `no_python_module`.
 Result<Package> make_package(const Path& bundle, const Path& loader, const PackageOptions& options,
                              const FileReader& files);
 
@@ -66,23 +66,23 @@ Result<Package> make_package(const Path& bundle, const Path& loader, const Packa
 // digests of all.
 std::vector<PackageFile> distribution_files(const Package& package, const std::string& installer);
 
-// A zip archive of the files in their order. No times, no owners: the same files give the same bytes.
-// Exit 1 `io` when there is no memory for it.
+// A zip archive of the files in their order. No times, no owners: the same files give the same bytes. Error:
+// exit 1 `io` if there is not enough memory.
 Result<std::string> make_zip(const std::vector<PackageFile>& files);
 
 struct WrittenWheel {
   Path path;
   uint64_t bytes = 0;
 };
-// The wheel (PEP 427), whole or not at all, as `folder`/wheel_name().
+// Writes the wheel (PEP 427) as `folder`/wheel_name(), whole or not at all.
 Result<WrittenWheel> write_wheel(const Package& package, const Path& folder, FileSystem& files);
 
-// Lays the distribution out in `target`, a site-packages, in the place of one of the same name. What Python
-// loads changes in one step where the file system can do that. A killed run is healed by the next.
+// Installs the distribution in `target`, a site-packages folder, and replaces one of the same name. Python
+// sees the change in one step if the file system can do that. The next run repairs a killed one.
 Result<void> install_package(const Package& package, const Path& target, FileSystem& files);
 
-// Removes what install_package laid out in `target`: "dsbuild_deepspeed_ops-0.19.8" of each, sorted.
-// Exit 1 `not_installed` if there is nothing.
+// Removes distributions that install_package has installed in `target`. Returns
+// "dsbuild_deepspeed_ops-0.19.8" for each, sorted. Error: exit 1 `not_installed` if there is none.
 Result<std::vector<std::string>> remove_packages(const Path& target, FileSystem& files);
 
 }  // namespace dsbuild

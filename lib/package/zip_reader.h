@@ -1,5 +1,5 @@
-// Zip archives, wheels among them, read member by member through minizip: nothing is written to a disk, and
-// no member is whole in memory.
+// Reads zip archives, such as wheels, member by member through minizip. Writes nothing to a disk, and has no
+// whole member in memory.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace dsbuild {
 
-bool is_zip(Bytes start);  // of the first four bytes
+bool is_zip(Bytes start);  // `start`: the first four bytes
 
 struct ZipMember {
   std::string path;                // in the archive
@@ -18,12 +18,12 @@ struct ZipMember {
   uint64_t place = 0, number = 0;  // in the list of members, for minizip
 };
 
-// In the archive's order, without folders. Exit 1 `bad_archive` where it is damaged.
+// In the archive's order, without folders. Error: exit 1 `bad_archive` if the archive is damaged.
 Result<std::vector<ZipMember>> zip_members(const ByteSource& archive, const std::string& name);
 
-// A member of an archive, which outlives it. It is unpacked as far as what is read: from its beginning again
-// for what lies more than a few MiB before what was read last. Exit 1 `bad_archive` where it is damaged, has
-// a password, or is compressed in another way than zip files of wheels are (deflate).
+// A member of an archive, which must outlive it. It is unpacked as far as it is read. A read more than a few
+// MiB before the last one unpacks it from its beginning again. Error: exit 1 `bad_archive` if it is damaged,
+// has a password, or is not compressed by deflate.
 Result<std::unique_ptr<ByteSource>> open_zip_member(const ByteSource& archive, const ZipMember& member,
                                                     const std::string& name);
 

@@ -1,4 +1,4 @@
-// A project's extensions on their way to pack.yaml.
+// The entries of pack.yaml for a project's extensions.
 #pragma once
 
 #include <string>
@@ -9,20 +9,20 @@
 
 namespace dsbuild {
 
-// Of include_dirs.
+// An entry of include_dirs.
 struct PackFolder {
   std::string path;
   std::string language;  // `for`; "": none
   bool operator==(const PackFolder&) const = default;
 };
 
-// What a line of the pack says of an op, and of `defaults`.
+// The keys of an op, and of `defaults`.
 struct PackKeys {
   std::vector<PackFolder> include_dirs;
   std::vector<std::string> cxx, nvcc, link, libraries;
   std::vector<std::pair<std::string, std::string>> defines;
   std::string std_cxx, std_nvcc;
-  std::string undefined_symbols;  // "warn"; "": as usual
+  std::string undefined_symbols;  // "warn"; "": the default
   bool operator==(const PackKeys&) const = default;
 };
 
@@ -41,10 +41,10 @@ struct PackOp {
   std::vector<std::string> archs;         // patterns of `only`
   std::vector<std::string> arch_request;  // for --arch
   std::vector<std::string> left_out;      // comments
-  std::vector<std::string> missing;       // of these
+  std::vector<std::string> missing;       // files or macros without which the op would not be complete
 };
 
-// "torch-scatter" -> "torch_scatter": as the names of packs and ops are.
+// "torch-scatter" -> "torch_scatter": the form of names of packs and ops.
 std::string plain_name(const std::string& text);
 
 // `said`: of the pack; what the project said comes first. `ops` lose what `defaults` says for all.

@@ -1,5 +1,5 @@
-// A project that builds extensions of torch by its own means, as a pack: `dsbuild new --from`, `dsbuild build
-// DIR`.
+// Turns a project that builds torch extensions with setup.py or kernel-builder into a pack: `dsbuild new
+// --from`, `dsbuild build DIR`.
 #pragma once
 
 #include <map>
@@ -13,51 +13,51 @@
 
 namespace dsbuild {
 
-// A folder with headers, outside of the project as a `folder` requirement of op.yaml has it. In the project
-// only those for one language are here.
+// A folder with headers: outside the project, as in a `folder` requirement of op.yaml, or in the project for
+// the sources of one language.
 struct HeaderFolder {
-  std::string folder;    // absolute where `in` is ""
+  std::string folder;    // absolute if `in` is ""
   std::string in;        // "packages", "python", k_in_project, ""
-  std::string language;  // "cxx", "nvcc"; "": of both
+  std::string language;  // "cxx", "nvcc"; "": for both
 };
 inline constexpr const char* k_in_project = "project";
 
-// An extension by the commands that the project's own build would run for it, without what torch itself adds.
-// Paths may be absolute.
+// An extension, described by the commands of the project's own build without the flags that torch adds. Paths
+// may be absolute.
 struct ProjectExtension {
   std::string name;          // "torch_scatter._scatter_cuda"
-  std::string kind;          // "cuda", "cpp"; "plain": neither, of setuptools alone
+  std::string kind;          // "cuda", "cpp"; "plain": neither, a plain setuptools extension
   bool of_torch = true;      // it needs torch's headers and libraries
   std::string where;         // "setup.py:94"
   std::string suffix;        // ".so"; "": Python's own
-  std::string package_root;  // the folder that packages lie in: "", "src"
+  std::string package_root;  // the folder of the packages: "", "src"
   std::vector<std::string> sources, include_dirs, libraries, library_dirs, runtime_library_dirs,
       extra_objects, cxx, nvcc, link;
   // -gencode of TORCH_CUDA_ARCH_LIST, as torch's build gives them to an extension whose flags name no archs.
   std::vector<std::string> list_archs;
   std::vector<HeaderFolder> folders;                             // searched after include_dirs
   std::vector<std::pair<std::string, std::string>> defines;      // value "": none
-  std::map<std::string, std::vector<std::string>> capabilities;  // of kernel-builder: a source's archs
+  std::map<std::string, std::vector<std::string>> capabilities;  // for kernel-builder: a source's archs
 };
 
 struct Project {
   std::string name, version, license;
   std::string file;               // "setup.py", "build.toml"
-  bool whole = false;             // an extension of which something must be left out is left out
+  bool whole = false;             // leaves out an extension if any part of it must be left out
   Path folder;                    // absolute, without links
-  std::vector<std::string> said;  // what is worth knowing of how it was read
+  std::vector<std::string> said;  // notes for the user about the reading
   std::vector<std::string>
       passed;  // variables for `--pass-environment`: a compiler that is a script reads them
-  // Variables that setup.py sets, for compilers and torch's own build; nullopt: it removes one.
+  // Variables for compilers and torch's build that setup.py sets; nullopt: it removes the variable.
   std::map<std::string, std::optional<std::string>> environment;
   std::vector<std::pair<std::string, std::vector<std::string>>>
-      globs;  // that it asked for, and what they found
+      globs;  // the globs that it called, and their results
   std::vector<ProjectExtension> extensions;
 };
 
 struct NamedProject {
   Path path;   // its folder, or an archive of it
-  Path given;  // the same as read by python/dsbuild/_hook.py, in a file; "": setup.py is run for that
+  Path given;  // a file with the project as read by python/dsbuild/_hook.py; "": setup.py is run
 };
 
 // Runs the project's setup.py until it would compile, by the Python of `settings`, as if there were a GPU and
@@ -68,9 +68,9 @@ Result<Project> read_project(const NamedProject& named, const Path& unpack_into,
 
 struct ProjectPack {
   std::string text;               // of pack.yaml
-  std::vector<std::string> said;  // what could not be carried over, and what is worth knowing; a line each
-  std::string archs;  // for --arch, where all CUDA ops have archs in their flags: "8.0;9.0+PTX"; else ""
-  std::vector<std::string> missing;  // without which a module would not be whole: sources, objects, defines
+  std::vector<std::string> said;  // notes for the user, also about omitted parts; a line each
+  std::string archs;  // for --arch, if all CUDA ops have archs in their flags: "8.0;9.0+PTX"; else ""
+  std::vector<std::string> missing;  // absent parts that a module needs: sources, objects, defines
   size_t ops = 0;
 };
 // Pure. The project's extensions as ops; `source_root`: its folder, relative to that of the pack.
@@ -83,9 +83,8 @@ struct WrittenProject {
   std::map<std::string, std::optional<std::string>> environment;  // of Project
   std::vector<std::string> passed;                                // of Project
 };
-// Reads the project and writes `pack_folder`/pack.yaml, where it says something else than what is there.
-// Errors: those of read_project, exit 3 `bad_project` where no extension of `given` is one for dsbuild, and
-// exit 1 `io`.
+// Reads the project and writes `pack_folder`/pack.yaml, if that changes the file. Errors: those of
+// read_project, exit 3 `bad_project` if dsbuild can build no extension of `given`, and exit 1 `io`.
 Result<WrittenProject> write_project(const NamedProject& named, const Path& pack_folder,
                                      const Settings& settings, const Path& cuda_home, System& system);
 
