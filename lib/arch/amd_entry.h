@@ -18,8 +18,7 @@ bool resembles_amd_entry(std::string_view entry);
 std::optional<Target> amd_gpu_called(std::string_view product);
 std::vector<ArchWord> amd_gpu_names();
 
-// A target ID, its features in any order. Not one: what is wrong with it, or "" where its processor is
-// unknown.
+// Parses a target ID, with its features in any order. Error: the fault, or "" if its processor is unknown.
 struct AmdId {
   std::optional<Target> target;
   std::string fault;

@@ -5,10 +5,10 @@
 
 namespace dsbuild {
 
-// What a list names: archs, or GPUs, which go by what they are sold as too.
+// Whether a list names archs, or GPUs, which also have product names.
 enum class EntriesOf { archs, gpus };
 
-// parse_arch_list without the question whether one library may hold all of it.
+// parse_arch_list without the check that one library can contain all targets.
 Result<ArchRequest> parse_arch_entries(std::string_view text, const std::string& where,
                                        EntriesOf names = EntriesOf::archs);
 

@@ -32,10 +32,10 @@ namespace dsbuild {
 // Each word means something at each vendor (Vendor::all_of and so on).
 struct ArchRequest {
   ArchSet targets;   // of all vendors
-  bool all = false;  // of NVIDIA: every real arch of the toolkit, PTX of the highest X.0 (nvcc -arch=all)
+  bool all = false;  // for NVIDIA: every real arch of the toolkit, PTX of the highest X.0 (nvcc -arch=all)
   bool all_major = false;   // the X.0 ones and the lowest, the same PTX (nvcc -arch=all-major)
   bool native = false;      // the GPUs of this machine, PTX on the highest
-  bool is_default = false;  // nothing was asked for: the committed table of the toolkit's version
+  bool is_default = false;  // no arch was requested: the default list for the toolkit's version
   bool explicit_only() const { return !all && !all_major && !native && !is_default; }
   bool operator==(const ArchRequest&) const = default;
 };
@@ -46,19 +46,19 @@ struct ArchRequest {
 // entry at all; `arch_list_too_long`.
 Result<ArchRequest> parse_arch_list(std::string_view text, const std::string& where);
 
-// Whose GPUs a list is for where nothing else says so: of its targets; of `native` the visible ones; of a
-// list without either, the first vendor of the table's (NVIDIA's). In canonical order.
+// The vendors that a list is for by itself: those of its targets, and for `native` those of the visible GPUs.
+// Without either, the first vendor of the table (NVIDIA). In canonical order.
 std::vector<const Vendor*> vendors_of(const ArchRequest& request, const std::vector<Target>& gpus);
 // The part of a list that is for one vendor's GPUs: its targets, and the words.
 ArchRequest request_of(const ArchRequest& request, const Vendor& vendor);
 
-// What `native` stands for: of each vendor's GPUs what that vendor makes of them.
+// The targets that `native` stands for, as each vendor chooses them for its GPUs.
 ArchSet native_archs(const std::vector<Target>& gpus);
 
-// The targets of a request to a toolkit, of its vendor alone. `targets`: all that its compiler can target;
-// `version`: its own, major * 100 + minor, which picks the vendor's default list; `gpus`: those that are
-// visible, for native (exit 3 `no_gpu` where none is the vendor's, save that
-// others are visible and the list names targets of this vendor). Also `conflicting_archs`.
+// The targets of a request for a toolkit, of the toolkit's vendor alone. `targets`: all that its compiler can
+// target. `version`: the toolkit's, major * 100 + minor, which selects the vendor's default list. `gpus`: the
+// visible ones, for `native`. Error: exit 3 `no_gpu` if none is the vendor's, unless others are visible and
+// the list names targets of this vendor. Also `conflicting_archs`.
 Result<ArchSet> resolve_arch_request(const ArchRequest& request, const Vendor& vendor, const ArchSet& targets,
                                      int version, const std::vector<Target>& gpus);
 

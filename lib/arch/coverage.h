@@ -1,4 +1,4 @@
-// What a GPU gets from a set of device images (docs/reference/arch.md, "What runs where").
+// Tells which image a GPU runs from a set of device images (docs/reference/arch.md, "What runs where").
 #pragma once
 
 #include <optional>
@@ -14,18 +14,18 @@ namespace dsbuild {
 struct Coverage {
   Target gpu;  // its arch
   Runs runs = Runs::not_at_all;
-  // The image that runs: the one for the nearest arch, and of several for that arch the most
-  // specific one.
+  // The image that runs: the one for the nearest arch; if several are for that arch, the most specific one.
   std::optional<Target> by;
-  size_t module = 0;  // of a library of several: the one that decides, from 0
+  size_t module = 0;  // for a library of several modules: the one that decides, from 0
   std::string text()
       const;  // "native (sm_80)", "by generic (gfx9-generic)", "by PTX (compute_80)", "will not run"
   bool operator==(const Coverage&) const = default;
 };
 Coverage coverage_of(const ArchSet& images, const Target& gpu);
 
-// A library of several modules, each of them one translation unit with images of its own: it runs where each
-// of them does, and as its worst one does. Those without images are host code, and do not count.
+// The coverage of a library of several modules. Each is a translation unit with images of its own. The
+// library runs if each of them does, in the way of the worst one. Modules without images are host code and do
+// not count.
 Coverage coverage_of_modules(const std::vector<ArchSet>& modules, const Target& gpu);
 
 // How many modules a GPU runs in which way, the best way first; those without images are left out.
@@ -41,11 +41,11 @@ std::vector<ModuleCount> count_modules(const std::vector<ArchSet>& modules, cons
 // "443 modules by sm_86, 1 by sm_89, 2 by PTX of compute_80, 1 not at all"
 std::string text_of(const std::vector<ModuleCount>& counts);
 
-// GPUs are named by what they are sold as, "H100", or as archs are, "8.6,9.0" and "gfx90a:sramecc+:xnack-";
-// suffixes and PTX do not matter, an AMD GPU whose features are not named runs what is for any; `native` is
-// `visible`, `all` every GPU that dsbuild knows of the vendors that the list names, of NVIDIA where it names
-// none. Ascending, each once. Errors: those of parse_arch_list; `unknown_arch` for what is no GPU (`spir64`,
-// a generic); exit 3 `no_gpu` for `native` without a visible GPU.
+// Parses a list of GPUs: product names ("H100") or archs ("8.6,9.0", "gfx90a:sramecc+:xnack-"). Suffixes and
+// PTX do not matter. An AMD GPU without named features runs code for any features. `native` is `visible`.
+// `all` is every GPU that dsbuild knows of the vendors that the list names, or of NVIDIA if it names none.
+// Ascending, each once. Errors: those of parse_arch_list; `unknown_arch` for a target that is no GPU
+// (`spir64`, a generic); exit 3 `no_gpu` for `native` without a visible GPU.
 Result<std::vector<Target>> parse_gpus(std::string_view text, const std::string& where,
                                        const std::vector<Target>& visible);
 

@@ -1,4 +1,5 @@
-// What a CPU op may use of the CPU: the levels of --cpu-baseline. One row each (cpu_level.cpp).
+// The CPU levels of --cpu-baseline, which say which instructions a CPU op may use. One row each
+// (cpu_level.cpp).
 #pragma once
 
 #include <string>
@@ -21,13 +22,13 @@ struct CpuLevel {
 
 const std::vector<CpuLevel>& cpu_levels();  // per machine from the lowest up
 
-// A level by its name; "native" is the highest that a CPU with `features` (as Host::cpu_features) has; "" is
-// the default: x86-64-v3 and armv8.2-a, what servers with GPUs have had since 2013 and 2018. Error: exit 2,
-// code `bad_choice`, where the machine has no such level.
+// A level by its name. "native" is the highest level of a CPU with `features` (as Host::cpu_features). "" is
+// the default: x86-64-v3 and armv8.2-a, which servers with GPUs have had since 2013 and 2018. Error: exit 2
+// `bad_choice` if the machine has no such level.
 Result<CpuLevel> find_cpu_level(const std::string& name, const std::string& where, const std::string& machine,
                                 const std::string& features);
 
-// The words of `needed` that `features`, a list separated by blanks, lacks.
+// The words of `needed` that are not in `features`, a list separated by blanks.
 std::vector<std::string> missing_features(const std::vector<std::string>& needed,
                                           const std::string& features);
 

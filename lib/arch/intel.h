@@ -36,15 +36,15 @@ Target spir64();
 std::optional<Target> intel_target_of(const IntelVersion& version);
 // "64.12.60.7", "32.9.0.9": a member of an archive of ocloc's.
 std::optional<Target> intel_target_of_member(std::string_view name);
-// A `CTNI` device binary says the core and the stepping (the u32 at 8 and 20) and not the device: all that
-// both fit. The driver asks no more of it, so it runs on each of them.
+// The devices with this core and stepping. A `CTNI` device binary has these two (the u32 at 8 and 20) and not
+// the device. The driver checks no more, so the binary runs on each of these devices.
 ArchSet intel_targets_of_core(uint32_t core, uint32_t stepping);
-// Of a target that is not spir64; the other way round.
+// The device of a target that is not spir64.
 const IntelDevice& intel_device(const Target& target);
 
-// What the PCI device ID of a GPU says of it; nullopt for one without a row. Source: intel/compute-runtime,
-// of 2026-08-22: shared/source/dll/devices/product_config_base.inl and the device_ids_configs_*.h that it
-// names; up to gen11 those of the branch releases/24.35, the last that has them.
+// The GPU with this PCI device ID; nullopt: it has no row. Source: intel/compute-runtime, of 2026-08-22:
+// shared/source/dll/devices/product_config_base.inl and the device_ids_configs_*.h that it names; up to gen11
+// those of the branch releases/24.35, the last that has them.
 struct IntelProduct {
   Target target;
   bool is_integrated = false;  // into a processor

@@ -13,7 +13,7 @@ namespace dsbuild {
 // Vendor::add_entry.
 std::optional<std::string> add_nvidia_entry(std::string_view entry, ArchRequest& request);
 
-// The nearest valid entry to an invalid one, or "" when none is near.
+// The nearest valid entry to an invalid one, or "" if none is near.
 std::string nearest_nvidia_entry(std::string_view entry);
 
 // Vendor::gpu_called, gpu_names.
@@ -24,7 +24,7 @@ namespace entry_grammar {
 
 enum class Kind { none, plus_ptx, real_only, ptx_only };
 struct KindWord {
-  std::string_view text;  // lower case, as an entry ends with it
+  std::string_view text;  // the end of an entry, in lower case
   Kind kind;
 };
 inline constexpr KindWord k_kinds[] = {
@@ -54,9 +54,9 @@ inline constexpr NameRow k_names[] = {
 };
 inline constexpr std::string_view k_words[] = {"native", "all", "all-major"};
 
-// Takes the kind off the end of `text` (lower case).
+// Removes the kind from the end of `text` (lower case) and returns it.
 Kind take_kind(std::string_view& text);
-// Takes "sm_" or "compute_" off its start.
+// Removes "sm_" or "compute_" from its start.
 std::optional<CodeKind> take_prefix(std::string_view& text);
 
 }  // namespace entry_grammar

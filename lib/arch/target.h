@@ -1,5 +1,5 @@
-// Device targets of any vendor, and ordered sets of them. The vendor knows what its target is and what runs
-// it (arch/vendor.h). Code that plans, shares, writes and compares targets knows nothing of that.
+// Device targets of any vendor, and ordered sets of them. Only the vendor knows the meaning of its targets
+// and which GPUs run them (arch/vendor.h). Code that plans, shares, writes and compares targets does not.
 #pragma once
 
 #include <compare>
@@ -17,22 +17,22 @@ class Vendor;
 // One image to build: a value of its vendor. The order (vendor, code) is the canonical order everywhere.
 struct Target {
   const Vendor* vendor;  // never null; there is one object of each
-  uint64_t code;         // what the vendor makes of it; its order is that of the vendor's targets
+  uint64_t code;         // its meaning is the vendor's; its order is that of the vendor's targets
 
   bool operator==(const Target&) const = default;
   std::strong_ordering operator<=>(const Target& other) const;
 
-  std::string name() const;  // "sm_90a", "compute_80": its compilers' and build.ninja's word
-  std::string text() const;  // "9.0a", "8.0-virtual": --arch's word, of which parse_target makes it again
-  std::string flag() const;  // what asks its compiler for it: "-gencode=arch=compute_90a,code=sm_90a"
-  bool is_virtual() const;   // a driver compiles it when it is loaded, as PTX; else machine code
+  std::string name() const;        // "sm_90a", "compute_80": the name for compilers and in build.ninja
+  std::string text() const;        // "9.0a", "8.0-virtual": the word for --arch, which parse_target parses
+  std::string flag() const;        // the compiler's flag for it: "-gencode=arch=compute_90a,code=sm_90a"
+  bool is_virtual() const;         // a driver compiles it at its load, as PTX; false: machine code
   std::string image_kind() const;  // how it is stored: "elf", "ptx"
 
   Target machine() const;  // 9.0a-virtual -> 9.0a
-  Target plain() const;    // without what makes it one of several forms: 9.0a-virtual -> 9.0-virtual
-  // The arch, by which GPUs are called and bounds compare: 9.0a-virtual -> 9.0.
+  Target plain() const;    // without the suffix: 9.0a-virtual -> 9.0-virtual
+  // The arch, which names GPUs and which bounds compare: 9.0a-virtual -> 9.0.
   Target base() const { return plain().machine(); }
-  // Whether a pattern that says this means `other` too: gfx90a means gfx90a:xnack+, 9.0 only itself.
+  // Whether this, as a pattern, also matches `other`: gfx90a matches gfx90a:xnack+, 9.0 only itself.
   bool stands_for(const Target& other) const;
   Target gpu() const;  // the GPU that it names in a list of GPUs: 9.0a-virtual -> 9.0
 };
@@ -61,11 +61,11 @@ std::string arch_list(const ArchSet& set);
 // "sm_70 sm_80 compute_80".
 std::string target_names(const ArchSet& set);
 
-// How code for `target` runs on a GPU whose arch is `gpu`, apart from driver versions.
-// The best way first; by_generic: code for all GPUs of a kind, of which this is one.
+// How code for `target` runs on a GPU whose arch is `gpu`, apart from driver versions. The best way first;
+// by_generic: code for a group of GPUs that includes this one.
 enum class Runs { natively, by_generic, by_driver, not_at_all };
 Runs runs_on(const Target& target, const Target& gpu);
-// The best way that any target of the set offers.
+// The best way among the targets of the set.
 Runs runs_on(const ArchSet& set, const Target& gpu);
 
 }  // namespace dsbuild

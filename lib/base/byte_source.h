@@ -1,5 +1,4 @@
-// Bytes that are fetched when they are asked for, so that a few headers of a file of gigabytes can be read
-// without the rest of it.
+// Reads bytes on demand, so that a few headers of a file of gigabytes need not load the rest.
 #pragma once
 
 #include <algorithm>
@@ -23,16 +22,16 @@ inline std::string_view as_text(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// A file, or what stands for one. Whoever reads from it asks first whether what is wanted lies inside.
+// A file or part of one. Callers check first that the range lies inside.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
   virtual uint64_t size() const = 0;
-  // All `size` bytes from `offset`, which lie inside. Exit 1 `io` where they cannot be had.
+  // All `size` bytes from `offset`, which lie inside. Error: exit 1 `io` if they cannot be read.
   virtual Result<std::string> read(uint64_t offset, uint64_t size) const = 0;
 };
 
-// Bytes that are in memory already, and outlive it.
+// Bytes in memory, which must outlive it.
 class MemoryBytes : public ByteSource {
  public:
   explicit MemoryBytes(Bytes bytes) : bytes_(bytes) {}
@@ -45,7 +44,7 @@ class MemoryBytes : public ByteSource {
   Bytes bytes_;
 };
 
-// Bytes of its own.
+// Bytes that it owns.
 class OwnedBytes : public ByteSource {
  public:
   explicit OwnedBytes(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -58,14 +57,15 @@ class OwnedBytes : public ByteSource {
   std::string bytes_;
 };
 
-// A part of a source, which outlives it: a section of a file, a member of an archive. Offsets are its own.
+// A part of a source, which must outlive it: a section of a file, a member of an archive. Offsets are
+// relative to the part.
 class ByteRange {
  public:
   ByteRange(const ByteSource& source) : ByteRange(source, 0, source.size()) {}
   uint64_t begin() const { return begin_; }  // in the source
   uint64_t size() const { return size_; }
   bool holds(uint64_t offset, uint64_t size) const { return offset <= size_ && size <= size_ - offset; }
-  // nullopt where it does not lie inside.
+  // nullopt: it does not lie inside.
   std::optional<ByteRange> part(uint64_t offset, uint64_t size) const {
     if (!holds(offset, size)) return std::nullopt;
     return ByteRange(*source_, begin_ + offset, size);

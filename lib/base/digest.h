@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), and MD5 (RFC 1321) where others write it, through OpenSSL's libcrypto.
+// SHA-256 (FIPS 180-4), and MD5 (RFC 1321) for formats of other programs, through OpenSSL's libcrypto.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@ namespace dsbuild {
 
 std::string sha256(std::string_view bytes);        // 64 lower-case hex digits
 std::string sha256_bytes(std::string_view bytes);  // the 32 bytes themselves
-bool is_sha256(std::string_view text);             // whether it looks like one
-// Of all of them as one: long texts need not be copied together.
+bool is_sha256(std::string_view text);             // whether it is 64 hex digits
+// The digest of all texts as one, so that long texts need not be joined.
 std::string sha256_of_pieces(const std::vector<std::string_view>& pieces);
 std::string sha256_urlsafe(std::string_view bytes);  // base64 of RFC 4648 section 5, without padding
 

@@ -1,4 +1,4 @@
-// HMAC with SHA-256 (RFC 2104), through OpenSSL's libcrypto: what requests to services of AWS are signed by.
+// HMAC with SHA-256 (RFC 2104), through OpenSSL's libcrypto: for the signatures of requests to AWS.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A JSON value: what dsbuild's documents are made of and read into. An object keeps the order of its members.
+// A JSON value, for reading and writing dsbuild's documents. An object keeps the order of its members.
 // Json{{"op", name}, {"bytes", 5}} is an object, Json(std::vector<…>) a list, Json(nullptr) null.
 #pragma once
 
@@ -60,15 +60,15 @@ class Json {
   bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
   std::optional<bool> flag() const;
   std::optional<uint64_t> number() const;  // of a whole number that is not negative
-  // nullptr where the value is of another kind.
+  // nullptr: the value is of a different kind.
   const std::string* text() const { return std::get_if<std::string>(&value_); }
   const std::vector<Json>* items() const { return std::get_if<std::vector<Json>>(&value_); }
   const std::vector<JsonMember>* members() const { return std::get_if<std::vector<JsonMember>>(&value_); }
-  const Json* find(std::string_view key) const;  // nullptr too where the object has no such key
+  const Json* find(std::string_view key) const;  // nullptr also if the object has no such key
 
   // These change a list or an object; null becomes one.
   Json& push_back(Json item);
-  Json& add(std::string key, Json value);  // without a look whether the key is there
+  Json& add(std::string key, Json value);  // does not check whether the key exists
   Json& operator[](std::string_view key);
 
  private:

@@ -1,4 +1,4 @@
-// Mistakes of one text that do not rest on each other are said in one run.
+// Collects mistakes in one text that do not depend on each other, so that one run reports all.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class Mistakes {
     if (!result) add(result.error());
     return result.has_value();
   }
-  // `into` stays as it is where there was a mistake.
+  // `into` stays unchanged if there was a mistake.
   template <class T>
   bool take(Result<T> result, T& into) {
     if (!result)
@@ -26,14 +26,14 @@ class Mistakes {
       into = std::move(*result);
     return result.has_value();
   }
-  // The first mistake, which has the others.
+  // The first mistake, with the others in Message::others.
   Result<void> result() const {
     if (first_) return tl::unexpected<Error>(*first_);
     return {};
   }
 
  private:
-  // Defaults of a pack are read for each of its ops; a mistake in them is told once.
+  // A pack's defaults are read again for each op, but a mistake in them is reported once.
   void add(const Error& error) {
     if (!first_) {
       first_ = error;

@@ -1,4 +1,4 @@
-// A place in a text file, as compilers and our own messages write it.
+// A place in a text file, as in messages of compilers and of dsbuild.
 #pragma once
 
 #include <filesystem>

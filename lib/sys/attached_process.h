@@ -1,5 +1,5 @@
-// A command that a user started through us: it has our terminal, streams and process group, as if it had been
-// started itself.
+// Runs a command for which the user started dsbuild. The command has dsbuild's terminal, streams and process
+// group, as if the user had started it directly.
 #pragma once
 
 #include "sys/process.h"

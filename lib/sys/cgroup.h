@@ -1,6 +1,6 @@
-// The limits that a container puts on its processes, as control groups (versions 1 and 2) show them
-// in /proc/self/cgroup and /sys/fs/cgroup. Source of the rules: cgroups(7), the kernel's
-// admin-guide/cgroup-v2. A limit may stand on any group from ours up to the root; the least holds.
+// Reads the limits of a container from control groups (versions 1 and 2), in /proc/self/cgroup and
+// /sys/fs/cgroup. Source of the rules: cgroups(7), the kernel's admin-guide/cgroup-v2. A limit may stand on
+// any group from ours up to the root; the least holds.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Starting and reaping one child process. Only for lib/sys.
+// Starts and reaps one child process. Only for lib/sys.
 #pragma once
 
 #include <sys/types.h>
@@ -10,10 +10,10 @@
 
 namespace dsbuild {
 
-// As execve(2) takes them: they live as long as the texts, and end with nullptr.
+// Pointers for execve(2), ending with nullptr; valid as long as the texts.
 std::vector<char*> pointers_to(const std::vector<std::string>& texts);
 std::vector<std::string> texts_of(const Environment& environment);  // "NAME=value" each
-// Of what waitpid(2) says: 128 + n when killed by signal n.
+// The exit code for a status of waitpid(2): 128 + n if killed by signal n.
 int exit_code_of(int status);
 
 struct ChildStart {
@@ -25,7 +25,7 @@ struct ChildStart {
   bool new_session = false;  // and so a group of its own
 };
 
-// A started child. Destroyed unreaped, it is killed.
+// A started child. The destructor kills it if it has not been reaped.
 class Child {
  public:
   Child(pid_t id, ChildGroup group) : id_(id), group_(group) {}

@@ -1,4 +1,4 @@
-// The clock that the file system takes its times from, and the one that durations are measured with.
+// The clock of file times, and the clock for durations.
 #pragma once
 
 #include <chrono>
@@ -33,7 +33,7 @@ inline bool has_source_date(const Environment& environment) {
   return environment.count("SOURCE_DATE_EPOCH") > 0;
 }
 
-// Of a clock that nothing sets; only differences mean something.
+// Seconds of the steady clock; only differences have a meaning.
 inline double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

@@ -1,4 +1,4 @@
-// The folder that relative paths of this process start from.
+// Changes this process's current folder.
 #pragma once
 
 #include "base/result.h"
@@ -6,7 +6,7 @@
 
 namespace dsbuild {
 
-// For the whole process, whatever threads it has. Errors: exit 1 `io`.
+// For all threads of the process. Errors: exit 1 `io`.
 Result<void> enter_folder(const Path& folder);
 
 }  // namespace dsbuild

@@ -1,8 +1,8 @@
-// Digests of files on this machine, remembered for as long as each file is the same one by its identity
-// (device, inode, size, mtime and ctime, which nothing resets). A file that changed within the last tick of
-// the file system's clock is read each time: a write that follows within the same tick would leave no trace
-// in its identity. One small file in the memo's folder for each folder of the disk: its first line is the
-// digest of the rest, so a damaged one counts as empty.
+// Remembers digests of files on this machine. A digest is valid as long as the file's identity is unchanged
+// (device, inode, size, mtime and ctime, which nothing can reset). A file that changed within the last tick
+// of the file system's clock is read each time, because a further write in that tick would not change its
+// identity. The memo has one small file for each folder on the disk. Its first line is the digest of the
+// rest, so a damaged file counts as empty.
 #pragma once
 
 #include <map>
@@ -14,10 +14,11 @@
 
 namespace dsbuild {
 
-// A remembered digest counts, or each file is read each time (`--paranoid`): a write through a shared mapping
-// need not change a file's identity (tmpfs: never; others: not before it is written to the disk).
+// Whether remembered digests count, or each file is read each time (`--paranoid`). A write through a shared
+// mapping need not change a file's identity (on tmpfs it never does; elsewhere not before the page is written
+// to the disk).
 enum class Trust { identities, nothing };
-// Set for the steps of a build that trusts nothing.
+// Set for the steps of a build with --paranoid.
 inline constexpr const char* k_paranoid_variable = "DSBUILD_PARANOID";
 Trust trust_of(const Environment& environment);
 
@@ -28,10 +29,10 @@ class DigestMemo {
 
   // SHA-256 of the file's bytes, 64 hex digits; links are followed. Errors: those of reading.
   Result<std::string> digest(const Path& path);
-  // Writes the new digests, and leaves those that other processes have written since. Digests that cannot be
-  // written are found again.
+  // Writes the new digests, and keeps those that other processes have written since. Digests that cannot be
+  // written are computed again next time.
   void save();
-  bool has_saved() const { return has_saved_; }  // anything, this process
+  bool has_saved() const { return has_saved_; }  // whether this process has written any
   // Half-written files of processes that were killed. One that is just being written may be among them: then
   // what it was to say is found again.
   void remove_temporaries();

@@ -1,9 +1,9 @@
-// Facts that cost a process start or the reading of a file (a compiler's version, a digest),
-// remembered for as long as what they rest on is unchanged. One JSON file:
-// {"schema":2,"digest":"<sha256 of facts>","facts":{"<key>":{"identity":"<text>","value":"<text>"}}}. A
-// damaged or foreign file counts as empty: a flipped bit in a value would get into manifests. Saved only when
-// something changed, whole or not at all. Files count by their identities there, which are cheap and of this
-// machine; a second level (SharedFacts) knows the same facts by the files' contents.
+// Facts that cost a process start or the reading of a file (a compiler's version, a digest), remembered as
+// long as their basis is unchanged. One JSON file: {"schema":2,"digest":"<sha256 of
+// facts>","facts":{"<key>":{"identity":"<text>","value":"<text>"}}}. A damaged or foreign file counts as
+// empty: a flipped bit in a value would get into manifests. Saved only when something changed, whole or not
+// at all. Files count by their identities there, which are cheap and of this machine; a second level
+// (SharedFacts) knows the same facts by the files' contents.
 #pragma once
 
 #include <functional>
@@ -16,16 +16,16 @@
 
 namespace dsbuild {
 
-// What a fact rests on: it holds wherever the text and the files are the same.
+// The basis of a fact: the fact is true wherever the text and the files are the same.
 struct FactBasis {
   std::string text{};
   std::vector<Path> files{};   // absolute; folders count by the names in them, absent files as absent
-  bool is_of_machine = false;  // it may be false elsewhere, though all that is named here is the same
+  bool is_of_machine = false;  // it may be false on a different machine with the same text and files
 };
-// How the basis counts on this machine; the text itself where there are no files.
+// The basis as a text for this machine, with the identities of its files; without files, `text` itself.
 std::string identity_here(const FactBasis& basis, const FileReader& files);
 
-// Facts by the contents of what they rest on, for any machine.
+// Facts under keys of file contents, for any machine.
 class SharedFacts {
  public:
   virtual ~SharedFacts() = default;
@@ -36,19 +36,19 @@ class SharedFacts {
 class FactStore {
  public:
   FactStore(FileSystem& files, Path file);  // reads the file if it is there
-  // From now on facts are looked up there too, and put there. `shared` outlives this.
+  // From now on, facts are also looked up and stored in `shared`, which must outlive this.
   void share_with(SharedFacts& shared) { shared_ = &shared; }
 
-  // And facts that are asked for and known here go there, too.
+  // From now on, facts that are found here are stored there, too.
   void share_known() { shares_known_ = true; }
 
-  // The value stored under `key` with exactly this identity. Such a fact is of this machine.
+  // The value stored under `key` with exactly this identity. Such a fact stays on this machine.
   std::optional<std::string> find(const std::string& key, const std::string& identity) const;
   void put(const std::string& key, const std::string& identity, const std::string& value);
-  // The same by a basis. A fact that only the shared ones hold is put here too.
+  // The same by a basis. Copies a fact that only the shared store has into this one.
   std::optional<std::string> find(const std::string& key, const FactBasis& basis);
   void put(const std::string& key, const FactBasis& basis, const std::string& value);
-  // Of a value that names files, on which it rests too.
+  // Finds the files that a value names, on which the fact depends, too.
   using NamedFiles = std::function<std::vector<Path>(const std::string& value)>;
   std::optional<std::string> find(const std::string& key, const FactBasis& basis, const NamedFiles& named);
   void put(const std::string& key, const FactBasis& basis, const NamedFiles& named, const std::string& value);

@@ -1,4 +1,4 @@
-// Regular files, opened for reading. Only for lib/sys.
+// Reads parts of regular files. Only for lib/sys.
 #pragma once
 
 #include <memory>
@@ -11,11 +11,11 @@ namespace dsbuild {
 
 struct OpenFile {
   Descriptor descriptor;
-  uint64_t size = 0;  // when it was opened
+  uint64_t size = 0;  // at the time of opening
 };
 Result<OpenFile> open_regular_file(const Path& path);
 
-// Each part is read when it is asked for: nothing is kept in memory.
+// Reads each part when it is requested; keeps nothing in memory.
 Result<std::unique_ptr<ByteSource>> open_bytes(const Path& path);
 
 }  // namespace dsbuild

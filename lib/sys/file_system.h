@@ -18,9 +18,8 @@ namespace dsbuild {
 
 enum class FileKind { absent, file, directory, other };
 
-// What a program meets that opens a path to read it, links followed. `unreadable`: it is there and may not be
-// read, or that cannot be told (no permission for a folder above it, a loop of links); `other`: a pipe, a
-// device.
+// The result of opening a path to read it, with links followed. `unreadable`: no permission, also for a
+// folder above it, or a loop of links. `other`: a pipe, a device.
 enum class Opening { absent, file, directory, other, unreadable };
 
 // Changes whenever the file's content may have changed: nothing resets ctime.
@@ -39,13 +38,13 @@ class FileReader {
  public:
   virtual ~FileReader() = default;
   virtual Result<std::string> read_file(const Path& path) const = 0;
-  // A regular file of which parts are read when they are asked for.
+  // Opens a regular file whose parts are read when they are requested.
   virtual Result<std::unique_ptr<ByteSource>> open(const Path& path) const;
   // Names (not paths) in a directory, sorted bytewise, without "." and "..".
   virtual Result<std::vector<std::string>> list(const Path& path) const = 0;
   virtual FileKind kind(const Path& path) const = 0;      // follows symbolic links
   virtual FileKind own_kind(const Path& path) const = 0;  // a symbolic link is `other`
-  // That of the kind, where no permission matters.
+  // The default follows from kind() and ignores permissions.
   virtual Opening opening(const Path& path) const;
   virtual bool is_executable(const Path& path) const = 0;
   virtual std::optional<FileIdentity> identity(const Path& path) const = 0;  // follows links
@@ -54,19 +53,19 @@ class FileReader {
   virtual Path absolute(const Path& path) const = 0;  // lexically, against the current folder
   // Whether someone else than this user and root may change it; of what is not there nobody can.
   virtual bool others_can_write(const Path& path) const = 0;
-  // The number of the user whose it is; nullopt where it is not there.
+  // The number of the user who owns it; nullopt: it is not there.
   virtual std::optional<unsigned> owner(const Path& path) const = 0;
-  // What a user other than root can still write on the disk of `path`; nullopt where that is not known.
+  // The bytes that a user other than root can still write on the disk of `path`; nullopt: unknown.
   virtual std::optional<uint64_t> free_bytes(const Path& path) const = 0;
 };
 
 class FileSystem : public FileReader {
  public:
-  // Whole or not at all: a temporary next to it (mkstemp, O_EXCL), optional fsync, rename.
+  // The file appears whole or not at all: a temporary next to it (mkstemp, O_EXCL), optional fsync, rename.
   // Mode 0644 whatever the umask.
   virtual Result<void> write_file(const Path& path, std::string_view bytes, bool durable = false) = 0;
-  // At the end of the file, which is made if need be, in one call: what several processes append does not
-  // mix. A symbolic link is an error.
+  // Appends in one call, so the texts of several processes do not mix. Makes the file if it is absent. A
+  // symbolic link is an error.
   virtual Result<void> append(const Path& path, std::string_view bytes) = 0;
   virtual Result<void> set_mtime(const Path& path, int64_t mtime_ns) = 0;  // follows no link
   // Does nothing, and returns false, when the file already holds exactly `bytes`.
@@ -82,7 +81,7 @@ class FileSystem : public FileReader {
   virtual Result<void> remove_all(const Path& path) = 0;  // no error when absent; never follows links
   virtual Result<void> sync_directory(const Path& path) = 0;
 
-  // There is the folder, and nothing is in it.
+  // Whether the folder exists and is empty.
   Result<void> make_empty_directory(const Path& path);
 };
 

@@ -1,5 +1,5 @@
-// What changes in folders, by inotify: files are written, made, renamed and removed there. An editor that
-// writes a new file and renames it over the old one is seen, for it is the folder that is watched.
+// Watches folders by inotify for files that are written, made, renamed or removed. It also sees an editor
+// that renames a new file over the old one, because it watches the folder.
 #pragma once
 
 #include <map>
@@ -12,14 +12,14 @@ namespace dsbuild {
 
 class FolderWatch {
  public:
-  // Error: exit 3 `limit_too_low`, where this user watches too much already.
+  // Error: exit 3 `limit_too_low` if this user has too many watches.
   static Result<FolderWatch> open();
 
-  // From now on these, and no others; a folder that is not there is left out. A change in a folder that stays
-  // watched is not lost. Error: as of open().
+  // Watches these folders only, from now on. Ignores absent ones. Loses no change in a folder that it already
+  // watched. Error: that of open().
   Result<void> watch(const std::set<Path>& folders);
 
-  // The paths that changed, of each folder the name in it; waits for so long at most. Empty: none did.
+  // Waits for changes, up to this time. Returns the paths that changed; empty: none did.
   std::set<Path> changed(int milliseconds);
 
  private:

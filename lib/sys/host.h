@@ -1,4 +1,4 @@
-// What this machine is and has, seen from inside its container.
+// Describes this machine, as seen from inside its container.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ struct Host {
   std::string machine;                         // "x86_64", "aarch64"
   int cores = 1;                               // affinity mask and cgroup cpu.max (v1 and v2), at least 1
   unsigned long long memory_bytes = 0;         // available: the lesser of MemAvailable and the cgroup's rest
-  CgroupLimits cgroup;                         // what of these two a container sets
-  unsigned long long shared_memory_bytes = 0;  // size of /dev/shm; 0 where there is none
+  CgroupLimits cgroup;                         // the container's limits for cores and memory
+  unsigned long long shared_memory_bytes = 0;  // size of /dev/shm; 0: there is none
   std::string cpu_features;  // blank-separated flags of /proc/cpuinfo ("avx2 avx512f"); sorted
   bool operator==(const Host&) const = default;
 };

@@ -1,7 +1,7 @@
-// Turns of this node, which processes take that know nothing of one another: as many as there are cores, and
-// below a bound of memory for all of them together. First come, first served. A turn is a set of kernel locks
-// (flock(2)) on files of a folder: when its process ends, however it ends, they are free. There is no process
-// that all depend on, and nothing to clean up by hand.
+// CPU slots of this machine for processes that do not know each other: as many as there are cores, and with a
+// limit of memory for all together. First come, first served. A slot is a set of kernel locks (flock(2)) on
+// files in a folder, so the kernel frees it however its process ends. No server is needed, and no cleaning
+// up.
 #pragma once
 
 #include <memory>
@@ -22,8 +22,8 @@ class HostSlot {
   virtual ~HostSlot() = default;  // gives it back
 };
 
-// Waits for a turn in which as many bytes may be held. One that needs more than the bound is alone. All who
-// name the same folder, which is made if need be, count together. Errors: exit 1 `io`.
+// Waits for a slot with this many bytes of memory. A process that needs more than the limit runs alone. All
+// processes that name the same folder share the slots. Makes the folder if it is absent. Errors: exit 1 `io`.
 Result<std::unique_ptr<HostSlot>> take_node_turn(const Path& folder, const NodeBound& bound, ByteCount bytes);
 
 }  // namespace dsbuild

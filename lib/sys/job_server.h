@@ -1,7 +1,7 @@
-// Client of a jobserver: a build tool that started us says in MAKEFLAGS how many jobs there may be, for all
-// that it starts together. Source: GNU make's manual, "POSIX Jobserver Interaction"; Ninja 1.13 and cargo are
-// servers too. A process has one job without asking; for each more it takes a byte from a pipe, and gives the
-// same byte back.
+// Client of a jobserver: MAKEFLAGS of the build tool that started dsbuild leads to it. It limits the jobs of
+// all processes that the tool started. Source: GNU make's manual, "POSIX Jobserver Interaction"; Ninja 1.13
+// and cargo are servers too. A process has one job without asking; for each further job it takes a byte from
+// a pipe, and later writes the same byte back.
 #pragma once
 
 #include <memory>

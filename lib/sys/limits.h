@@ -13,26 +13,26 @@ namespace dsbuild {
 // Exit 1, code `io`: "writing: No space left on device", and what to do about it.
 tl::unexpected<Error> io_error(const std::string& path, const std::string& doing, int error_number);
 
-// To be called first, with next to no stack used. Raises limits that are too low for this program, Ninja and
-// compilers, where that is allowed, also for programs that we start. Error: exit 3 `limit_too_low`.
+// To be called first in the program, while the stack is almost empty. Raises limits that are too low for
+// dsbuild, Ninja and compilers, if allowed; child processes inherit them. Error: exit 3 `limit_too_low`.
 Result<void> raise_own_limits();
 
-// Why a limit is needed, as a message says it: "to build anything"; what else helps: ", or give …".
+// Words for the message: why a limit is needed ("to build anything"), and what else helps (", or give …").
 struct LimitPurpose {
   std::string what, or_else = {};
 };
-// Raises the soft limit of files that are open at once to `least` where it is lower, also for programs that
-// we start. Error: exit 3 `limit_too_low` where the hard limit forbids that.
+// Raises the soft limit of open files to at least `least`; child processes inherit it. Error: exit 3
+// `limit_too_low` if the hard limit is lower.
 Result<void> allow_open_files(size_t least, const LimitPurpose& purpose);
 
-// Which limits may cause this errno, and how to raise them: "no file may be larger than 4 KiB: raise
-// that limit (ulimit -f, now 4)"; "" where none does.
+// Which limits may cause this errno, and how to raise them: "no file may be larger than 4 KiB: raise that
+// limit (ulimit -f, now 4)"; "" if none does.
 std::string limit_behind(int error_number);
-// The same of what a tool said: errors of the system stand in it by their names.
+// The same for a tool's output, which has the system's errors by name.
 std::string limit_named_in(std::string_view output);
 
-// Notes what the system refused where the caller goes on without it. A later error that comes of it says
-// something different, so it gets these limits too.
+// Notes a refusal of the system that the caller can do without. A later error may follow from it without
+// naming it, so that error's message gets these limits, too.
 void note_refusal(int error_number);
 Error with_refusals(Error error);
 

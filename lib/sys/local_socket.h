@@ -15,16 +15,16 @@ struct LocalListener {
 };
 // Error: exit 1 `io`; `what`: "making the gate for the build's steps".
 Result<LocalListener> listen_locally(const std::string& what);
-// The next who connects; not open where it is a process of another user, who can find the name, too.
+// The next connection; not open if it is from a process of a different user, who can find the name, too.
 Descriptor accept_local(const Descriptor& listener);
-// Not open where nobody listens.
+// Not open if nobody listens.
 Descriptor connect_locally(const std::string& name);
 
 // "" at the end.
 std::string receive_message(const Descriptor& socket);
 void send_message(const Descriptor& socket, const std::string& message);
 
-// The first word of a message, which is taken off it.
+// Removes and returns the first word of a message.
 std::string take_word(std::string& message);
 
 }  // namespace dsbuild

@@ -21,8 +21,8 @@ class FolderLock {
  public:
   virtual ~FolderLock() = default;
   virtual int descriptor() const = 0;  // to be inherited by child processes
-  // Lines for those who wait, after that of the holder. They replace earlier ones. At most k_most_told bytes
-  // count.
+  // Writes lines for waiting processes into the lock file, after the holder's line. They replace earlier
+  // ones, and have at most k_most_told bytes.
   virtual void tell(const std::string& lines) const = 0;
 };
 
@@ -36,14 +36,14 @@ Result<std::unique_ptr<FolderLock>> take_lock(const Path& file, const std::strin
                                               std::optional<std::chrono::seconds> timeout,
                                               const std::function<void(const std::string&)>& on_wait);
 
-// The same, but makes no folder: nullptr where there is none, or none any more.
+// The same, but makes no folder. nullptr: there is no folder, or it was removed during the wait.
 Result<std::unique_ptr<FolderLock>> take_lock_if_there(
     const Path& file, const std::string& command_line, std::optional<std::chrono::seconds> timeout,
     const std::function<void(const std::string&)>& on_wait);
 
-// Takes the lock once it is free, for as long as `goes_on` says so: it is asked every 50 ms with what the
-// file holds ("pid command line" and what the holder told), for who waits may have what it wants by other
-// means. nullptr where it said no. Errors: exit 1 `io`; exit 3 `lock_unsupported`.
+// Waits until the lock is free and takes it. Calls `goes_on` every 50 ms with the file's text (the holder's
+// "pid command line" and its lines), because the waiting process may get its result by other means. nullptr:
+// `goes_on` returned false. Errors: exit 1 `io`; exit 3 `lock_unsupported`.
 Result<std::unique_ptr<FolderLock>> take_lock_while(const Path& file, const std::string& command_line,
                                                     const std::function<bool(const std::string&)>& goes_on);
 

@@ -1,7 +1,7 @@
-// A gate between this process and the steps of its build: a step says what it is about to do and waits until
-// there is memory for it (lib/sys/memory_queue.h). A local socket, one connection for each step: when a step
-// ends, however it ends, the kernel closes its connection, and what it held is free. There is no file and
-// nothing to clean up; without a gate (Ninja run by hand, a build that was killed) nobody waits.
+// Admits the steps of a build while there is memory: a step names its output and waits until there is enough
+// memory for it (lib/sys/memory_queue.h). Each step has a connection to a local socket. However a step ends,
+// the kernel closes its connection, which frees its memory. There is no file to clean up. Without a gate
+// (Ninja run by hand, a killed build), no step waits.
 #pragma once
 
 #include <functional>
@@ -20,30 +20,31 @@ class Descriptor;
 // The variable that tells steps where the gate is.
 inline constexpr const char* k_memory_gate_variable = "DSBUILD_MEMORY_GATE";
 
-// Where the outputs of a step come from.
+// How a step got its outputs.
 enum class ResultOrigin {
   nothing_said,     // it failed, or was killed
   tools,            // all of them ran
-  some_tools,       // some ran, and made what others had been given before: theirs was there
-  cache,            // taken from the store of results
-  same_input,       // the preprocessor gave the same text as before: what was there stays
-  record,           // its record holds: nothing ran
-  tools_elsewhere,  // all of them ran, some on another machine: nothing is learnt of what they need here
+  some_tools,       // some ran; the cache had the results of the others
+  cache,            // from the cache
+  same_input,       // the preprocessed text was the same as before, so the outputs stayed
+  record,           // its record was up to date, so nothing ran
+  tools_elsewhere,  // all ran, some of them on a different machine, so nothing was measured here
 };
 
 // One admission of an edge: `bytes` were set aside for it from `admitted` to its next turn or its end.
 struct GateTurn {
   double asked = 0, admitted = 0;  // seconds of the steady clock
   ByteCount bytes = 0;
-  double for_core = 0;  // seconds of what it waited: for a place; the rest was for memory
+  double for_core = 0;  // seconds of the wait that were for a core; the rest were for memory
   bool operator==(const GateTurn&) const = default;
 };
 
-// What came of one edge, by the output that its step named.
+// The result of one edge, by the output that its step named.
 struct GateUse {
   double waited_seconds = 0;
-  double waited_for_core = 0;  // of these
-  ByteCount needed_alone = 0;  // what it asked for, where there was not as much and it ran alone; else 0
+  double waited_for_core = 0;  // the part of it for a core
+  ByteCount needed_alone = 0;  // the memory that it asked for, if that exceeded the limit and it ran alone;
+                               // else 0
   std::vector<GateTurn> turns;
   ResultOrigin made_of = ResultOrigin::nothing_said;
   ByteCount look_bytes = 0, peak_bytes = 0;  // of the tools that ran, once it has said what it is made of
@@ -52,10 +53,10 @@ struct GateUse {
   bool operator==(const GateUse&) const = default;
 };
 
-// The preprocessed text that an edge's tools are to read.
+// Describes the preprocessed text that an edge's tools will read.
 struct SeenText {
-  ByteCount bytes = 0;       // 0: nothing is known of it
-  bool reads_torch = false;  // some of it is of torch's headers
+  ByteCount bytes = 0;       // 0: unknown
+  bool reads_torch = false;  // it contains headers of torch
 };
 
 // Who asks: the output that its step named, and what that has seen.
@@ -69,11 +70,11 @@ struct GateNeeds {
   ByteCount look_bytes = 0, peak_bytes = 0;
 };
 
-// Both are called from another thread, one at a time.
+// A different thread calls both, one at a time.
 struct GateKnowledge {
   std::function<GateNeeds(const GateAsk& ask)> needs;
-  // An edge has ended and all its tools have run. `needs` is then asked again for all edges that are there: a
-  // measurement of one edge counts at once for those that wait.
+  // Called after an edge whose tools all ran. The gate then asks `needs` again for all present edges, so that
+  // a measurement counts at once for waiting edges.
   std::function<void(const std::string& output, const GateUse& use)> learn;
 };
 
@@ -83,22 +84,22 @@ class MemoryGate {
   virtual std::string name() const = 0;  // the variable's value
   // How long an edge has waited so far.
   virtual double waited_seconds(const std::string& output) = 0;
-  // Of the places for edges that run; 0 while one waits.
+  // How many more edges could run; 0 while one waits.
   virtual size_t idle_places() = 0;
-  // Closes it; who waits still goes on.
+  // Closes the gate; waiting steps then go on.
   virtual std::map<std::string, GateUse> close() = 0;
 };
 
-// What all edges that run here may take together.
+// The limits for all running edges together.
 struct GateBounds {
   ByteCount memory = 0;
-  size_t places = SIZE_MAX;  // edges at once: as many as there are cores for them
+  size_t places = SIZE_MAX;  // how many edges may run at the same time: the cores for them
 };
 
 // Error: exit 1 `io`.
 Result<std::unique_ptr<MemoryGate>> open_memory_gate(GateBounds bounds, GateKnowledge knowledge);
 
-// A step's side of it. Without a gate, nothing is waited for.
+// The gate as a step sees it. Without a gate, no call waits.
 class MemoryTurn {
  public:
   // `output` names the edge.
@@ -107,14 +108,14 @@ class MemoryTurn {
   MemoryTurn& operator=(const MemoryTurn&) = delete;
   ~MemoryTurn();
 
-  // Before it is known whether there is anything to do.
+  // To be called before the step knows whether it has anything to do.
   void acquire_probe() { wait(MemoryQueue::Kind::look, {}); }
   void acquire_full(const SeenText& text = {}) { wait(MemoryQueue::Kind::work, text); }
-  // Holds nothing for a while: its tools run on another machine.
+  // Gives slot and memory back for a while, because its tools run on a different machine.
   void leave();
-  // Of a tool that has ended (ProcessResult::peak_memory_bytes).
+  // The peak memory of a tool that has ended (ProcessResult::peak_memory_bytes).
   void add_peak(ByteCount bytes);
-  // The edge has ended well. Where all its tools ran, what they took is remembered for the next build.
+  // To be called when the edge has succeeded. If all its tools ran, the next build uses their peak memory.
   void end(ResultOrigin made_of);
 
  private:
@@ -125,7 +126,7 @@ class MemoryTurn {
   ByteCount look_bytes_ = 0, peak_bytes_ = 0;
 };
 
-// What this process holds now.
+// The memory of this process now.
 ByteCount resident_memory();
 
 }  // namespace dsbuild

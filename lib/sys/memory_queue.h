@@ -1,6 +1,6 @@
-// Who may run now, so that all together stay below bounds: first come, first served. Pure.
-// One that needs more than the bound runs alone. A look (short, small, and perhaps all there is to do) is
-// served before the others.
+// Decides which edges may run now, so that all together stay below limits: first come, first served. Pure. An
+// edge that needs more than the limit runs alone. A probe ("look") goes first: it is short and small, and may
+// be all that there is to do.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,27 @@ using ByteCount = unsigned long long;
 
 class MemoryQueue {
  public:
-  // At most `places` run at once.
+  // At most `places` run at the same time.
   explicit MemoryQueue(ByteCount bound, size_t places = SIZE_MAX) : bound_(bound), places_(places) {}
 
   enum class Kind { look, work };
-  // To the end of the queue of its kind. `own`: what the one who waits holds himself meanwhile; `needed`:
-  // what he holds when he runs, his own among it. One who runs or waits already gives back what he had.
+  // Appends an edge to the queue of its kind. `own`: the memory that it holds while it waits. `needed`: the
+  // memory that it holds when it runs, including `own`. If it already runs or waits, it first gives back its
+  // memory.
   void enter(int id, Kind kind, ByteCount own, ByteCount needed);
-  // Whether it waits, runs or is not known.
+  // Removes an edge, whether it waits, runs or is unknown.
   void leave(int id);
-  // More has been learnt of what it needs. One who waits keeps his place; of one who runs only more counts:
-  // he has been given what was asked for.
+  // Changes the needs of an edge. A waiting edge keeps its place. For a running edge only an increase counts,
+  // because it was admitted with the old needs.
   void expect(int id, ByteCount needed);
-  // Those who may run, in their order; they run from now on.
+  // Returns the edges that may run, in order; they count as running from now on.
   std::vector<int> admit();
-  // By what runs and what waits. More than the bound only while one runs alone.
+  // The memory held by running and waiting edges. Exceeds the limit only while one edge runs alone.
   ByteCount used() const;
   ByteCount bound() const { return bound_; }
-  // While nobody waits; else 0.
+  // The free places while no edge waits; else 0.
   size_t idle_places() const;
-  // Whether who waits would wait whatever he needs.
+  // Whether waiting edges would wait even if they needed no memory.
   bool is_full() const { return running_.size() >= places_; }
 
  private:

@@ -1,6 +1,6 @@
-// Whether a disk is this node's own. Where several nodes share one, locks may not hold (flock of NFS, Lustre
-// without it), names and bytes show up late, and a build is slow: such a folder is good for what is whole or
-// absent, and for nothing that is being made.
+// Tells whether a disk belongs to this machine alone. On a disk of several machines, locks may not work
+// (flock on NFS, Lustre without it), names and bytes appear late, and a build is slow. Such a disk is
+// suitable for files that are whole or absent, but not for a build folder.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace dsbuild {
 
-// By the file system (statfs(2)) of the nearest folder above that is there. Only those that are known to
+// Decides by the file system (statfs(2)) of the nearest existing folder above. Only those that are known to
 // belong to one machine count: ext, XFS, Btrfs, F2FS, ZFS, bcachefs, tmpfs, overlay and the like. NFS,
 // Lustre, GPFS, CephFS, SMB, 9P, everything of FUSE and what is not known do not.
 bool is_on_own_disk(const Path& path);

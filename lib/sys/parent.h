@@ -1,12 +1,11 @@
-// What becomes of processes when one that started others is killed.
+// Controls what happens to processes when their parent is killed.
 #pragma once
 
 #include "base/text.h"
 
 namespace dsbuild {
 
-// From now on this process gets SIGTERM when the one that started it dies, as those get it that lib/sys
-// starts.
+// From now on, this process gets SIGTERM when its parent dies. Processes that lib/sys starts get it likewise.
 void end_with_parent();
 
 // Whether the current folder of another process lies in `folder`: that of compilers is the build folder.

@@ -1,4 +1,4 @@
-// A folder that only this user can enter, for as long as it is needed.
+// A temporary folder that only this user can enter.
 #pragma once
 
 #include "sys/file_system.h"
@@ -7,7 +7,7 @@ namespace dsbuild {
 
 class PrivateFolder {
  public:
-  // Below `parent`, with a name that nobody else has. Errors: exit 1 `io`.
+  // Makes it below `parent`, with a unique name. Errors: exit 1 `io`.
   static Result<PrivateFolder> make(const Path& parent, FileSystem& files);
   PrivateFolder(PrivateFolder&& other) noexcept;
   PrivateFolder& operator=(PrivateFolder&&) = delete;

@@ -1,4 +1,4 @@
-// Processes. Commands are argument vectors; no shell is involved.
+// Runs programs. Commands are argument vectors; no shell is involved.
 #pragma once
 
 #include <chrono>
@@ -24,13 +24,13 @@ struct Command {
   Path cwd;                           // empty: the current folder
   std::chrono::seconds timeout{120};  // of run(); a command on a terminal takes as long as it takes
   bool is_alone = false;  // of run(): the program may start no other one and ask none over a socket
-  // Its output is all that it is started for, so that it may be asked again at any time.
+  // Its output is its only purpose, so it may be started again at any time.
   bool is_question = false;
   std::string input{};     // of run(): what it reads from stdin; "": nothing
   std::stop_token stop{};  // of run(): once it is requested, the command is killed as if its time were up
 };
 
-// Of each of a child's streams: a text of this size may have been longer.
+// The limit for each output stream of a child; a text of this size may have been longer.
 inline constexpr size_t k_kept_output = 64 << 20;
 
 struct ProcessResult {

@@ -1,4 +1,4 @@
-// Signals and threads: a thread of a library's work gets none, so that the main thread goes on getting them.
+// Blocks signals in helper threads, so that the main thread gets them.
 #pragma once
 
 namespace dsbuild {

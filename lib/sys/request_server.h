@@ -1,6 +1,6 @@
-// Answers what the steps of this build ask: one line, one answer. A connection for each step and a thread for
-// each connection, so that a slow answer keeps no other waiting. Without a server (Ninja run by hand),
-// nothing is answered.
+// Answers questions of this build's steps: a question and an answer are one line each. Each step has a
+// connection, and each connection a thread, so a slow answer delays no other. Without a server (Ninja run by
+// hand), steps get no answer.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ class Descriptor;
 
 class RequestServer {
  public:
-  virtual ~RequestServer() = default;  // who waits for an answer gets none
+  virtual ~RequestServer() = default;  // waiting steps get no answer
   virtual std::string name() const = 0;
 };
 
@@ -25,16 +25,16 @@ class RequestServer {
 Result<std::unique_ptr<RequestServer>> open_request_server(
     std::function<std::string(const std::string& question)> answer);
 
-// A step's side of it.
+// The server as a step sees it.
 class RequestClient {
  public:
-  // `variable` has the server's name. Connects at the first question.
+  // The environment's `variable` has the server's name. Connects at the first question.
   RequestClient(const Environment& environment, const char* variable);
   RequestClient(const RequestClient&) = delete;
   RequestClient& operator=(const RequestClient&) = delete;
   ~RequestClient();
   bool has_server() const { return !name_.empty(); }
-  // nullopt: there is no answer.
+  // nullopt: no answer.
   std::optional<std::string> ask(const std::string& question);
 
  private:

@@ -1,4 +1,4 @@
-// A library that is opened by name while the program runs, as a driver's, which need not be there.
+// A library that is opened while the program runs (dlopen), such as a driver's, which may be absent.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@ namespace dsbuild {
 
 class SharedLibrary {
  public:
-  // As the loader finds it (LD_LIBRARY_PATH, its cache), or by its path, with all its symbols bound; nullopt
-  // where there is none that can be opened, and then what the loader says of it in `why`.
+  // Opens it by path, or by name as the loader finds it (LD_LIBRARY_PATH, its cache), and binds all its
+  // symbols. nullopt: it could not be opened, and `why` has the loader's reason.
   static std::optional<SharedLibrary> open(const std::string& name, std::string* why = nullptr);
   SharedLibrary(SharedLibrary&& other) noexcept;
   SharedLibrary& operator=(SharedLibrary&&) = delete;

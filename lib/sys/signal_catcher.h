@@ -1,4 +1,4 @@
-// Signals that would end the program, remembered instead.
+// Catches signals that would end the program.
 #pragma once
 
 namespace dsbuild {

@@ -1,5 +1,4 @@
-// The caller's terminal. One that says of itself that it can do nothing (TERM=dumb) counts as none: it gets
-// neither colours nor a line that is drawn again.
+// The caller's terminal. TERM=dumb counts as no terminal: no colours, and no line that is redrawn.
 #pragma once
 
 namespace dsbuild {
@@ -7,7 +6,7 @@ namespace dsbuild {
 struct Terminal {
   bool stdout_is_terminal = false;
   bool stderr_is_terminal = false;
-  // COLUMNS, else what the terminal says; 0: no terminal, so any width will do.
+  // COLUMNS, else the terminal's width; 0: no terminal, so any width.
   int stdout_columns = 0, stderr_columns = 0;
 };
 

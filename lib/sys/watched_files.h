@@ -1,5 +1,5 @@
-// The disk, with everything that was asked of it written down, so that work whose questions still have the
-// same answers need not be done again.
+// A file system that records each question to the disk and its answer. Work need not be repeated while the
+// answers stay the same.
 #pragma once
 
 #include <map>
@@ -22,10 +22,10 @@ enum class Question : char {
 };
 using Answers = std::map<std::pair<std::string, Question>, std::string>;
 
-// Now: "-" for what is not there, "?" where that cannot be told.
+// The present answer: "-" if the path is absent, "?" if that is unknown.
 std::string answer_to(Question question, const Path& path, const FileReader& files);
 
-// Passes everything on. Files written through it are no answers.
+// Passes all calls on to the real file system. Files written through it are not recorded as answers.
 class WatchedFiles : public FileSystem {
  public:
   explicit WatchedFiles(FileSystem& files) : files_(files) {}
