@@ -11,7 +11,8 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from sliced import SlicesTest, testspace  # noqa: E402
+from cli import testspace  # noqa: E402
+from sliced import SlicesTest  # noqa: E402
 
 # Nothing of it is seen from outside, so nvcc 11.8 makes its process id part of the module id.
 HIDDEN = """

@@ -58,7 +58,6 @@ class TransferTest(unittest.TestCase):
         self.assertEqual([path.name for path in (space.out, space.build_dir, pathlib.Path(f"{space.build_dir}-cache")) if path.exists()], [])
 
 
-@testspace.deep_but_some(2, "test_")
 class SharedTest(TransferTest):
     def test_push_and_pull(self):
         first = self.built()
@@ -131,7 +130,6 @@ class SharedTest(TransferTest):
             self.assertIn(said, self.cache(space, *words, code=2).err)
 
 
-@testspace.deep_but_some(3, "test_")
 class ArchiveTest(TransferTest):
     def setUp(self):
         super().setUp()
@@ -213,4 +211,4 @@ class ArchiveTest(TransferTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=5)

@@ -99,7 +99,6 @@ class RecipesTest(Recipes):
             self.run_lines(first, [script])  # without the folder's name
 
 
-@testspace.deep_but_some(2, "test_")
 class ShardsTest(Recipes):
     """A cold build on several machines. Each has its own disk; the bundle is that of one machine."""
 
@@ -187,4 +186,4 @@ class ShardsTest(Recipes):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=3)

@@ -41,7 +41,6 @@ def pack_of(text, name="scale.cu"):
     return make
 
 
-@testspace.deep_but_some(4, "test")
 class DiagnosticsTest(CliTest):
     def space(self, text, name="scale.cu", **settings):
         space = TestSpace(pack=pack_of(text, name), **settings)
@@ -153,4 +152,4 @@ class DiagnosticsTest(CliTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=4)

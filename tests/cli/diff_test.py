@@ -12,7 +12,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
 
 
-@testspace.deep_but_some(4, "test")
 class DiffTest(CliTest):
     def setUp(self):
         self.space = TestSpace(steps=True)
@@ -104,4 +103,4 @@ class DiffTest(CliTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=4)

@@ -225,4 +225,4 @@ class NamesTest(CliTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=12)

@@ -254,7 +254,6 @@ class NewFromTest(CliTest):
         self.assertEqual((self.space.root / "mine" / "pack.yaml").read_text(), "# mine\n")
 
 
-@testspace.deep_but_some(5, "test")
 class BuildTest(CliTest):
     """dsbuild build DIR."""
 
@@ -436,4 +435,4 @@ class FaultyTest(CliTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=12)

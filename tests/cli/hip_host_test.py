@@ -262,4 +262,4 @@ class NumbersTest(HipHostTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=10)

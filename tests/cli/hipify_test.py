@@ -186,4 +186,4 @@ class EditsTest(HipifyTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=2)

@@ -68,7 +68,6 @@ class HookSpace(FromSpace):
         return next(self.project.glob("build/temp*/dsbuild"), None)
 
 
-@testspace.deep_but_some(6, "test")
 class HookTest(CliTest):
     def setUp(self):
         self.space = HookSpace()
@@ -328,4 +327,4 @@ print("NAME", getattr(backend, hook)("dist", settings))
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=6)

@@ -210,4 +210,4 @@ class ExampleTest(CliTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=11)

@@ -108,4 +108,4 @@ class NamedSetupsTest(CliTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=5)

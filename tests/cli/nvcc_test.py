@@ -142,7 +142,6 @@ def images(file):
     return sorted(image for _, image in extract_images(find_cuobjdump(), file.resolve()))
 
 
-@testspace.deep_but_some(3, "test")
 class LinesTest(NvccCase):
     def test_random_lines(self):
         number = 2000 if testspace.NIGHTLY else 400 if testspace.TIER == "deep" else 12
@@ -202,7 +201,6 @@ ARCH = ["-gencode", "arch=compute_80,code=sm_80"]
 COMPILE = ["-O3", *ARCH, "-Iinc", "-MD", "-MF", "out/deps.d", "-c", "a.cu", "-o", "out/a.o"]
 
 
-@testspace.deep_but_some(4, "test")
 class CallsTest(NvccCase):
     """One call after another: what may be taken, and what may not."""
 
@@ -309,7 +307,6 @@ class CallsTest(NvccCase):
         self.assertIn("/nonexistent/nvcc", run.stderr)
 
 
-@testspace.deep_but_some(1, "test")
 class FailsOpenTest(NvccCase):
     """Where slices are not to be had nvcc does it, and one line says why."""
 
@@ -400,7 +397,6 @@ class KillTest(NvccCase):
             self.check_same(ours, self.by_nvcc(COMPILE, folder), COMPILE)
 
 
-@testspace.deep_but_some(2, "test")
 class WrapTest(NvccCase):
     def wrap(self, *command, folder, options=(), **more):
         return subprocess.run([testspace.dsbuild_program(), "wrap", *options, "--", *map(str, command)], cwd=folder, text=True, check=False,
@@ -480,4 +476,4 @@ class WrapTest(NvccCase):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=3)

@@ -160,7 +160,6 @@ class InBrowserTest(PageTest):
         return self.browser.value(f"Object.assign({{}}, document.getElementById('answer-{name}').dataset)")
 
 
-@testspace.deep_but_some(4, "test")
 class NumbersTest(InBrowserTest):
     def test_they_are_those_of_json(self):
         file, text = self.page(self.space)
@@ -272,7 +271,6 @@ def contrast(one, other):
     return (light + 0.05) / (dark + 0.05)
 
 
-@testspace.deep_but_some(2, "test")
 class QuestionsTest(InBrowserTest):
     """The table of docs/guides/page.md: each answer from the page as it is drawn, and from the raw data."""
 
@@ -342,4 +340,4 @@ class QuestionsTest(InBrowserTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=3)

@@ -467,4 +467,4 @@ class StraceTest(CliTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=12)

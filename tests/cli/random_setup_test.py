@@ -414,7 +414,7 @@ class RandomSetupTest(CliTest):
         self.check(self.compared, 30, 2000)
 
     def test_what_is_built_says_the_same(self):
-        self.check(self.imported, 12, 200, is_built=True)
+        self.check(self.imported, 5, 200, is_built=True)
 
     def check(self, differences_of_case, usual, deep, **of_cases):
         alone = os.environ.get("DSBUILD_CASE")

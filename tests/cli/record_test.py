@@ -290,4 +290,4 @@ class MessageTest(RecordTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=14)

@@ -206,4 +206,4 @@ class WhyTest(SeenTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=6)

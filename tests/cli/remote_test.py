@@ -57,7 +57,6 @@ class RemoteTest(unittest.TestCase):
         return second
 
 
-@testspace.deep_but_some(3, "test")
 class SharingTest(RemoteTest):
     def test_a_server(self):
         second = self.check_takes_all(self.fill())
@@ -128,7 +127,6 @@ class SharingTest(RemoteTest):
                 self.assertIn(said, run.err)
 
 
-@testspace.deep_but_some(2, "test")
 class FaultsTest(RemoteTest):
     """Red where bytes or names of an entry are believed, or where the shared cache is waited for."""
 
@@ -217,4 +215,4 @@ class FaultsTest(RemoteTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=3)

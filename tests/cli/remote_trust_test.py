@@ -96,7 +96,6 @@ class TrustTest(unittest.TestCase):
         return (space.out / "alpha.so").read_bytes().endswith(POISON)
 
 
-@testspace.deep_but_some(2, "test_")
 class SignaturesTest(TrustTest):
     def test_what_a_trusted_key_signed_counts(self):
         first = self.fill(self.ours)
@@ -151,7 +150,6 @@ class SignaturesTest(TrustTest):
                 self.assertNotIn(secret, file.read_text(errors="replace"), file)
 
 
-@testspace.deep_but_some(1, "test_")
 class RotationTest(TrustTest):
     def test_two_keys_then_one(self):
         new = Key(self.keys, "new")
@@ -180,7 +178,6 @@ class RotationTest(TrustTest):
         self.is_same(first, space)
 
 
-@testspace.deep_but_some(1, "test_")
 class LocalCacheTest(TrustTest):
     def entries_of(self, space, *more):
         return json.loads(space.run("cache", "stats", "--json", *map(str, more)).out)["entries"]
@@ -200,7 +197,6 @@ class LocalCacheTest(TrustTest):
         self.assertEqual((self.entries_of(space, *signed), self.entries_of(space)), (0, 0))
 
 
-@testspace.deep_but_some(3, "test_")
 class PoisonTest(TrustTest):
     def setUp(self):
         super().setUp()
@@ -336,4 +332,4 @@ class KeysTest(TrustTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=3)

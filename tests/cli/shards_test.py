@@ -60,7 +60,6 @@ class ShardsTest(unittest.TestCase):
         return counts, space
 
 
-@testspace.deep_but_some(2, "test_")
 class SharesTest(ShardsTest):
     def check_all(self, **options):
         slices, edges, plans = [], 0, set()
@@ -112,7 +111,6 @@ class SharesTest(ShardsTest):
         self.assertEqual(testspace.bundle_files(merging.out), testspace.bundle_files(alone.out))
 
 
-@testspace.deep_but_some(2, "test_")
 class LostShardTest(ShardsTest):
     def test_costs_its_own_share(self):
         lost = self.share(2, url="file://" + str(self.machine("other").root / "elsewhere"))
@@ -176,7 +174,6 @@ class LostShardTest(ShardsTest):
         self.assertEqual(len(hints), 1)
 
 
-@testspace.deep_but_some(1, "test_")
 class UploadTest(ShardsTest):
     def test_no_server(self):
         space = self.machine("shard")
@@ -283,4 +280,4 @@ class WordsTest(ShardsTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=5)

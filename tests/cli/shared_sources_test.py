@@ -148,4 +148,4 @@ class CudaSharedSourcesTest(SharedSourcesTest):
 del SharedSourcesTest  # what the two share is no test
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=4)

@@ -10,7 +10,8 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from sliced import INNER, PLAIN, SIZES, SPELLED, SlicesTest, make_space, testspace  # noqa: E402
+from cli import testspace  # noqa: E402
+from sliced import INNER, PLAIN, SIZES, SPELLED, SlicesTest, make_space  # noqa: E402
 from cuobjdump import find_cuobjdump, list_images  # noqa: E402
 
 @testspace.deep_but("test_images_are_those_of_nvcc_byte_for_byte", "test_an_edge_prints_its_commands_and_makes_the_same_again")

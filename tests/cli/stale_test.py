@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from sliced import SlicesTest, TestSpace, make_pack, testspace  # noqa: E402
+from cli import testspace  # noqa: E402
+from sliced import SlicesTest, TestSpace, make_pack  # noqa: E402
 from devices import BACKENDS, IS_HOST, IS_LATER, add_device_op, use_device_compiler  # noqa: E402
 from stale import add_tests  # noqa: E402
 
@@ -203,7 +204,6 @@ class StaleTest(SlicesTest):
 
 
 add_tests(StaleTest, "slices_are_never_stale", StaleTest.check_never_stale, BACKENDS)
-testspace.deep_but_some(1, "test")(StaleTest)
 
 
 @testspace.deep_but("test_nothing_is_made_where_lines_move")
@@ -329,4 +329,4 @@ class CcacheTest(SlicesTest):
 del SlicesTest  # what the others share is no test
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=3)

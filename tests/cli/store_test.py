@@ -9,7 +9,8 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from sliced import SIZES, SlicesTest, make_space, testspace  # noqa: E402
+from cli import testspace  # noqa: E402
+from sliced import SIZES, SlicesTest, make_space  # noqa: E402
 
 
 @testspace.deep_but("test_another_checkout_takes_everything", "test_the_build_says_what_is_another_than_in_the_store")

@@ -120,4 +120,4 @@ class TimingsTest(CliTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=4)

@@ -34,7 +34,6 @@ def copied(file):
     shutil.copy(real, file)
 
 
-@testspace.deep_but_some(2, "test")
 class ToolkitPartsTest(CliTest):
     def setUp(self):
         self.space = TestSpace("parts")
@@ -122,4 +121,4 @@ class ToolkitPartsTest(CliTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=1)

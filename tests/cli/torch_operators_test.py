@@ -83,4 +83,4 @@ class OperatorsTest(CliTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=1)

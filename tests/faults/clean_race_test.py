@@ -114,4 +114,4 @@ class CleanRaceTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=2)

@@ -237,4 +237,4 @@ class LinkTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=3)

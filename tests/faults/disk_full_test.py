@@ -160,4 +160,4 @@ class ReadOnlyTest(unittest.TestCase):
 
 if __name__ == "__main__":
     enter_namespace()
-    testspace.main()
+    testspace.main(each_commit=5)

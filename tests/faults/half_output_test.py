@@ -122,4 +122,4 @@ class HalfSliceTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=5)

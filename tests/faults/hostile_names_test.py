@@ -214,4 +214,4 @@ class HostileNamesTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=3)

@@ -168,4 +168,4 @@ class KillTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=2)

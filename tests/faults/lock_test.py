@@ -18,7 +18,6 @@ EVERY_SOURCE = ["alpha/alpha.cu", "beta/one.cu", "beta/two.cu", "gamma/one.cu", 
 NO_FLOCK = "int flock(int file, int what) { (void)file; (void)what; return 0; }\n"
 
 
-@testspace.deep_but_some(5, "test")
 class LockTest(unittest.TestCase):
     def build_at_once(self, space, number):
         """Runs so many builds; their Runs, in the order they were started."""
@@ -177,4 +176,4 @@ class LockTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=3)

@@ -159,4 +159,4 @@ class BoundTest(CallsTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=2)

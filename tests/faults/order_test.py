@@ -234,4 +234,4 @@ class IdleCoresTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=5)

@@ -322,4 +322,4 @@ class FileBatonTest(unittest.TestCase):
 if __name__ == "__main__":
     tempfile.tempdir = "/var/tmp"  # nodes have a /tmp of their own
     enter_namespace()
-    testspace.main()
+    testspace.main(each_commit=1)

@@ -80,4 +80,4 @@ class ReadOnlyCacheTest(unittest.TestCase):
 
 if __name__ == "__main__":
     mounts.enter_namespace()
-    testspace.main()
+    testspace.main(each_commit=4)

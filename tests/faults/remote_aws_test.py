@@ -340,4 +340,4 @@ class PartsTest(AwsTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=16)

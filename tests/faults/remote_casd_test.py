@@ -173,4 +173,4 @@ class LiesTest(SharingTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=3)

@@ -185,4 +185,4 @@ class ProgramTest(RemoteTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=4)

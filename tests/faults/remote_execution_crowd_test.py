@@ -166,4 +166,4 @@ class BuildsTest(CrowdTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=1)

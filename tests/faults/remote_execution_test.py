@@ -64,7 +64,6 @@ class ExecutionTest(unittest.TestCase):
         return [warning["code"] for warning in run.result()["warnings"]]
 
 
-@testspace.deep_but_some(4, "test")
 class RunsTest(ExecutionTest):
     def test_all_device_compilers_run_there(self):
         server = self.serve(slots=2)
@@ -261,7 +260,6 @@ class WorkerToolsTest(ExecutionTest):
         self.assertEqual(self.codes(run), ["execution_off"])
 
 
-@testspace.deep_but_some(4, "test_")
 class FaultsTest(ExecutionTest):
     """The server does wrong; the bundle is right, and little time is lost."""
 
@@ -401,4 +399,4 @@ class FaultsTest(ExecutionTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=5)

@@ -496,4 +496,4 @@ class TlsTest(ReapiTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=15)

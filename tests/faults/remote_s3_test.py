@@ -228,4 +228,4 @@ class SharingTest(OnWeed):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=4)

@@ -68,7 +68,6 @@ class OldCasd(SharedCasd):
                 path.unlink()
 
 
-@testspace.deep_but_some(3, "test")
 class TtlTest(unittest.TestCase):
     def build(self, name, *more):
         space = TestSpace(name, steps=True, store=True, payload=20_000)
@@ -155,4 +154,4 @@ class TtlTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=1)

@@ -169,4 +169,4 @@ class SignalsTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=5)

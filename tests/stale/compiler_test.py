@@ -269,7 +269,6 @@ add_tests(FoldersTest, "edited_header_in", FoldersTest.check_edited_header, PATH
 add_tests(FoldersTest, "header_of_same_time_in", FoldersTest.check_header_of_same_time, PATHS)
 add_tests(FoldersTest, "folder_comes_in", FoldersTest.check_folder_that_comes, PATHS)
 add_tests(FoldersTest, "other_folders_in", FoldersTest.check_other_folders, PATHS)
-testspace.deep_but_some(6, "test")(FoldersTest)
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=7)

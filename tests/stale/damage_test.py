@@ -101,8 +101,6 @@ class ObjectTest(StaleTest):
 add_tests(ObjectTest, "object", ObjectTest.check_object, list(DAMAGES))
 add_tests(ObjectTest, "object_of_new_time", ObjectTest.check_object_of_new_time, list(DAMAGES))
 add_tests(ObjectTest, "library", ObjectTest.check_library, list(DAMAGES))
-for beginning in ("test_object_of_new_time", "test_library"):
-    testspace.deep_but_some(2, beginning)(ObjectTest)
 
 
 class PowerTest(StaleTest):
@@ -191,4 +189,4 @@ class PowerTest(StaleTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=6)

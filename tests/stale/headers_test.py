@@ -234,7 +234,6 @@ class DeviceTest(StaleTest):
 add_tests(DeviceTest, "a_header_is_put_back_with_an_older_time", DeviceTest.check_put_back_with_an_older_time, BACKENDS)
 add_tests(DeviceTest, "a_link_is_pointed_elsewhere", DeviceTest.check_link_is_pointed_elsewhere, BACKENDS)
 add_tests(DeviceTest, "a_header_is_touched", DeviceTest.check_touched, BACKENDS)
-testspace.deep_but_some(2, "test")(DeviceTest)
 
 
 class NameTest(StaleTest):
@@ -262,8 +261,6 @@ class NameTest(StaleTest):
 add_tests(NameTest, "edited", NameTest.check_edited, NAMES)
 # (Ninja never finds these two in its log, and so compiles each time.)
 add_tests(NameTest, "old_time", NameTest.check_put_back, NAMES[::4])
-testspace.deep_but_some(6, "test_edited")(NameTest)
-testspace.deep_but_some(2, "test_old_time")(NameTest)
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=9)

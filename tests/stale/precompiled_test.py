@@ -161,4 +161,4 @@ class PrecompiledTest(StaleTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=2)

@@ -111,4 +111,4 @@ class RaceTest(StaleTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=3)

@@ -447,4 +447,4 @@ class MovedCheckoutTest(StaleTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=6)

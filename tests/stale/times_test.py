@@ -97,4 +97,4 @@ class ClockTest(StaleTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=7)

@@ -140,7 +140,6 @@ class HipToolkitTest(ToolsTest):
 
 
 add_tests(HipToolkitTest, "changed", HipToolkitTest.check_changed, list(HIP_CHANGES))
-testspace.deep_but_some(1, "test")(HipToolkitTest)
 
 
 class ToolkitTest(ToolsTest):
@@ -221,8 +220,6 @@ class MadeUpToolkitTest(StaleTest):
 
 
 add_tests(ToolkitTest, "changed", ToolkitTest.check_changed, list(CHANGES))
-testspace.deep_but_some(2, "test_changed")(ToolkitTest)
-testspace.deep_but_some(1, "test_a_toolkit", "test_the")(ToolkitTest)
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=2)

@@ -147,7 +147,6 @@ class VariablesTest(ToolsTest):
 PATHS = ["CPATH", "CPLUS_INCLUDE_PATH"]
 for name in ("another_folder", "unset", "header_in_it", "header_that_comes", "folder_that_comes", "what_is_relative"):
     add_tests(VariablesTest, name, getattr(VariablesTest, f"check_{name}"), PATHS)
-testspace.deep_but_some(10, "test")(VariablesTest)
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=10)

@@ -249,8 +249,6 @@ for name in ("target_changes", "another_target", "options", "options_after_clean
              "by_a_variable_that_is_asked_for", "by_a_variable_that_the_pack_asks_for", "by_the_current_folder", "by_the_build_folder",
              "one_that_stays"):
     add_tests(WrapperTest, name, getattr(WrapperTest, f"check_{name}"), ["program", "script"])
-for case, number in ((WrapperTest, 10), (SpecsTest, 2), (ClangConfigurationTest, 1), (FlagsTest, 2)):
-    testspace.deep_but_some(number, "test")(case)
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=8)

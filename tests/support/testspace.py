@@ -65,16 +65,6 @@ def some_of(values, number):
     return values if TIER == "deep" or len(values) <= number else random.Random(SEED).sample(values, number)
 
 
-def deep_but_some(number, *beginnings):
-    """Of the test case's tests whose names begin so, each commit runs so many, others each time, by the seed; `deep` all."""
-    def mark(case):
-        names = [name for name in unittest.TestLoader().getTestCaseNames(case) if name.startswith(beginnings)]
-        for name in set(names) - set(some_of(names, number)):
-            setattr(case, name, deep(getattr(case, name)))
-        return case
-    return mark
-
-
 def is_sanitized(file=None):
     """Whether a file, the program where none is named, has the sanitizers, which take memory of their own."""
     return b"__asan_init" in pathlib.Path(file or os.environ["DSBUILD"]).read_bytes()
@@ -86,11 +76,44 @@ def count(default, nightly, deep_too=None):
     return nightly if NIGHTLY else usual
 
 
-def main():
-    """Runs the calling script's tests."""
+class TimedResult(unittest.TextTestResult):
+    """Knows how many seconds each test took."""
+
+    def __init__(self, *arguments, **named):
+        super().__init__(*arguments, **named)
+        self.seconds = {}
+
+    def startTest(self, test):
+        self.seconds[test.id().removeprefix("__main__.")] = -time.monotonic()
+        super().startTest(test)
+
+    def stopTest(self, test):
+        self.seconds[test.id().removeprefix("__main__.")] += time.monotonic()
+        super().stopTest(test)
+
+    def slow(self):
+        return ", ".join(f"{name} {seconds:.1f} s" for name, seconds in
+                         sorted(self.seconds.items(), key=lambda item: -item[1]) if seconds >= 1)
+
+
+def sample_tests(number):
+    """Of the calling script's tests, each commit runs so many, others each time, by the seed; `deep` all."""
+    cases = [case for case in vars(sys.modules["__main__"]).values() if isinstance(case, type) and issubclass(case, unittest.TestCase)]
+    tests = [(case, name) for case in dict.fromkeys(cases) for name in unittest.TestLoader().getTestCaseNames(case)
+             if not getattr(getattr(case, name), "__unittest_skip__", False)]
+    for case, name in set(tests) - set(some_of(tests, number)):
+        setattr(case, name, deep(getattr(case, name)))
+
+
+def main(each_commit=None):
+    """Runs the calling script's tests: all, or so many of them on each commit."""
     dsbuild_program()
     print(f"seed={SEED}", flush=True)
-    program = unittest.main(module="__main__", exit=False, verbosity=2)
+    if each_commit:
+        sample_tests(each_commit)
+    program = unittest.main(module="__main__", exit=False,
+                            testRunner=unittest.TextTestRunner(verbosity=2, resultclass=TimedResult))
+    print(f"slow: {program.result.slow() or 'none'}", flush=True)
     if not program.result.wasSuccessful():
         print(f"to repeat: DSBUILD_SEED={SEED} {sys.argv[0]}", flush=True)
         sys.exit(1)
