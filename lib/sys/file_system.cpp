@@ -67,6 +67,12 @@ bool cannot_exchange(int error_number) {
          error_number == ENOTSUP;
 }
 
+// "" if it was removed.
+Path current_folder() {
+  std::error_code removed;
+  return std::filesystem::current_path(removed);
+}
+
 class RealFileSystem : public FileSystem {
  public:
   Result<std::string> read_file(const Path& path) const override {
@@ -153,9 +159,7 @@ class RealFileSystem : public FileSystem {
   }
 
   Path absolute(const Path& path) const override {
-    std::error_code no_current_folder;
-    const Path current = std::filesystem::current_path(no_current_folder);
-    Path whole = (current / path).lexically_normal();
+    Path whole = (path.is_absolute() ? path : current_folder() / path).lexically_normal();
     return whole.has_filename() ? whole : whole.parent_path();
   }
 
