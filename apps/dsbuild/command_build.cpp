@@ -123,7 +123,7 @@ void write_metrics(const Settings& settings, const CommandContext& context) {
   const auto written = files.write_file(file, render_metrics(read_counts(settings.store.value, files)));
   if (!written)
     print_warnings({warning("metrics_unwritten", file.string(), written.error().what,
-                            "Name a file in a folder that is there and may be written (--metrics).")},
+                            "Give --metrics a file in an existing, writable folder.")},
                    settings, context);
 }
 
@@ -192,27 +192,29 @@ Result<int> run_build(const CommandContext& context) {
 }  // namespace
 
 CommandRow build_command() {
-  return {.name = "build",
-          .help = "Build the selected ops into a bundle (the default command)",
-          .run = run_build,
-          .examples = {{"dsbuild --ops all --arch 7.0,8.0+PTX", "V100, A100, PTX for what comes later"},
-                       {"dsbuild --ops fused_adam,cpu_adam", "two ops, the toolkit's default archs"},
-                       {"dsbuild --pack ./mypack --ops all --arch 8.0", "ops of your own"},
-                       {"dsbuild --config ci --arch 8.0", "with the options of a preset"},
-                       {"dsbuild --ops all --shard 3/8 --remote URL",
-                        "one of eight machines that share the compiles"},
-                       {"dsbuild build --ops all --trace trace.json", "and what ran when, for Perfetto"},
-                       {"dsbuild build ./torch_scatter --inplace",
-                        "somebody's extensions of torch, by their setup.py"}},
-          .options = {{.names = "--inplace",
-                       .help = "Put Python modules into the sources too, where their packages look for them"},
-                      {.names = "--trace",
-                       .type = "FILE",
-                       .help = "Write what ran when: Chrome's trace events, for ui.perfetto.dev"},
-                      sarif_option("Write what compilers and dsbuild said: SARIF 2.1.0, for code scanning"),
-                      extensions_option()},
-          .uses = {{"", topics_of_build()}},
-          .operands = project_operand("Build")};
+  return {
+      .name = "build",
+      .help = "Build the selected ops into a bundle (the default command)",
+      .run = run_build,
+      .examples = {{"dsbuild --ops all --arch 7.0,8.0+PTX", "V100, A100, and PTX for later GPUs"},
+                   {"dsbuild --ops fused_adam,cpu_adam", "two ops, the toolkit's default archs"},
+                   {"dsbuild --pack ./mypack --ops all --arch 8.0", "ops of your own"},
+                   {"dsbuild --config ci --arch 8.0", "with the options of a preset"},
+                   {"dsbuild --ops all --shard 3/8 --remote URL",
+                    "one of eight machines that share the compiles"},
+                   {"dsbuild build --ops all --trace trace.json", "with a timeline for Perfetto"},
+                   {"dsbuild build ./torch_scatter --inplace",
+                    "the torch extensions of a project with a setup.py"}},
+      .options =
+          {{.names = "--inplace",
+            .help = "Also copy Python modules into the sources, to the paths from which Python imports them"},
+           {.names = "--trace",
+            .type = "FILE",
+            .help = "Write a timeline of the edges: Chrome trace events, for ui.perfetto.dev"},
+           sarif_option("Write all errors and warnings as SARIF 2.1.0, for code scanning"),
+           extensions_option()},
+      .uses = {{"", topics_of_build()}},
+      .operands = project_operand("build")};
 }
 
 }  // namespace dsbuild

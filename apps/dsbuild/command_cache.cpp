@@ -212,23 +212,23 @@ std::vector<OptionUses> uses_of_cache() {
 
 CommandRow cache_command() {
   return {.name = "cache",
-          .help = "Show, prune, clear, fill or pack up the local cache",
+          .help = "Show, prune, clear, fill, export or import the local cache",
           .run = run_cache,
-          .examples = {{"dsbuild cache stats", "where it is, how large it is, what builds found in it"},
+          .examples = {{"dsbuild cache stats", "its folder, its size, its hits and misses"},
                        {"dsbuild cache prune --cache-size 5G",
-                        "remove what was not used for longest, down to that size"},
-                       {"dsbuild cache clear", "remove all of it; builds make it again"},
+                        "remove the least recently used results down to that size"},
+                       {"dsbuild cache clear", "remove all results; builds make them again"},
                        {"dsbuild cache pull --ops all --arch 9.0 --remote URL",
                         "fill it for this build; starts no compiler"},
                        {"dsbuild cache push --ops all --arch 9.0 --remote URL",
                         "upload what it has for this build"},
                        {"dsbuild cache export cache.tar", "all of it in one file; with --ops, for one build"},
-                       {"dsbuild cache import cache.tar", "check that file, and take all of it in"}},
+                       {"dsbuild cache import cache.tar", "check that file, and add its results"}},
           .uses = uses_of_cache(),
-          .operands = Operands{"words", "stats|prune|clear|push|pull|export|import|FILE|DIR",
-                               "Show it [stats], bring it down to --cache-size, empty it, or transfer "
-                               "results. export and import take a FILE; push, pull and export a project's "
-                               "DIR, as build does"}};
+          .operands = Operands{
+              "words", "stats|prune|clear|push|pull|export|import|FILE|DIR",
+              "stats [default], prune (to --cache-size), clear, push, pull, export FILE, import FILE. "
+              "push, pull and export also take a project's DIR, as build does"}};
 }
 
 }  // namespace dsbuild

@@ -17,7 +17,7 @@ Result<int> run_clean(const CommandContext& context) {
 
 CommandRow clean_command() {
   return {.name = "clean",
-          .help = "Remove the build folder; what `cache` shows stays",
+          .help = "Remove the build folder; the local cache stays",
           .run = run_clean,
           .examples = {{"dsbuild clean --bundle", "remove the build folder and the bundle"}},
           .options = {{.names = "--bundle", .help = "Remove the bundle too"}},

@@ -118,13 +118,13 @@ Result<int> run_explain(const CommandContext& context) {
 
 CommandRow explain_command() {
   return {.name = "explain",
-          .help = "Say why each arch of an op is in or out, and what would be run",
+          .help = "Say why each arch of an op is built or dropped, and what would run",
           .run = run_explain,
           .examples = {{"dsbuild explain fused_adam", "why each arch is in it or not"},
                        {"dsbuild explain fused_adam 8.6", "the same for one arch, and what runs on it"}},
           .uses = {{"", topics_of_plan() +
                             std::vector{Topic::bundle, Topic::proof, Topic::shared_cache, Topic::scope}}},
-          .operands = Operands{"words", "OP|ARCH", "The op, and the archs asked about [all requested]"}};
+          .operands = Operands{"words", "OP|ARCH", "The op, and the archs to explain [all requested]"}};
 }
 
 }  // namespace dsbuild

@@ -68,14 +68,15 @@ Result<int> run_install(const CommandContext& context) {
 CommandRow install_command() {
   return {
       .name = "install",
-      .help = "Install a bundle's Python modules where there is no pip",
+      .help = "Install a bundle's Python modules without pip",
       .run = run_install,
-      .examples = {{"dsbuild install dsbuild-out --python /venv/bin/python", "as pip would the wheel"},
-                   {"dsbuild install --remove --python /venv/bin/python", "take it away again"}},
+      .examples = {{"dsbuild install dsbuild-out --python /venv/bin/python",
+                    "as pip would install its wheel"},
+                   {"dsbuild install --remove --python /venv/bin/python", "remove them"}},
       .options = {{.names = "--target",
                    .type = "DIR",
                    .help = "The site-packages folder to install into [--python's]"},
-                  {.names = "--remove", .help = "Remove what was installed there, instead"}},
+                  {.names = "--remove", .help = "Remove the modules that were installed there"}},
       .uses = {{"", {Topic::bundle, Topic::python, Topic::lock}}, {"--remove", {Topic::python, Topic::lock}}},
       .operands = Operands{"bundle", "DIR", "The bundle [--out]", 1, {"--out"}}};
 }

@@ -60,7 +60,7 @@ void add_commands(CLI::App& app, CommandLine& line) {
   for (const CommandRow& row : commands()) {
     CLI::App* command = app.add_subcommand(row.name, row.help)->fallthrough();
     command->group(row.hidden ? "" : "Commands");
-    command->footer("\n" + render_examples(row.examples) + "\n" + render_used_options(used_options(row)));
+    command->footer(render_footer(used_options(row), row.examples));
     add_own_options(row, *command, line);
   }
 }

@@ -45,22 +45,21 @@ Result<int> run_new(const CommandContext& context) {
 }  // namespace
 
 CommandRow new_command() {
-  return {
-      .name = "new",
-      .help = "Write an op to start from, or a pack of what a setup.py builds",
-      .run = run_new,
-      .examples = {{"dsbuild new scale --pack ./mypack", "a working CUDA op in ./mypack/scale"},
-                   {"dsbuild new scale --backend cpu", "one for the CPU, in ./mypack"},
-                   {"dsbuild new --from ./torch_scatter-2.1.2.tar.gz", "a pack of what its setup.py builds"}},
-      .options = {{.names = "--backend", .type = "cuda|cpu", .help = "What the op runs on [cuda]"},
-                  {.names = "--from",
-                   .type = "DIR|FILE",
-                   .help =
-                       "A pack of a project: its folder with a setup.py, which is run, or a build.toml, or "
-                       "its source distribution"}},
-      .uses = {{"", {Topic::pack, Topic::source, Topic::python}},
-               {"--from", {Topic::pack, Topic::python, Topic::cuda}}},
-      .operands = Operands{"op", "NAME", "The op's name; its folder goes into --pack [mypack]"}};
+  return {.name = "new",
+          .help = "Write a template of an op, or a pack for a project with a setup.py",
+          .run = run_new,
+          .examples = {{"dsbuild new scale --pack ./mypack", "a working CUDA op in ./mypack/scale"},
+                       {"dsbuild new scale --backend cpu", "a working CPU op in ./mypack/scale"},
+                       {"dsbuild new --from ./torch_scatter-2.1.2.tar.gz",
+                        "a pack with the extensions of its setup.py"}},
+          .options = {{.names = "--backend", .type = "cuda|cpu", .help = "What the op runs on [cuda]"},
+                      {.names = "--from",
+                       .type = "DIR|FILE",
+                       .help = "Write a pack for a project: a folder with a setup.py (dsbuild runs it) or a "
+                               "build.toml, or a source distribution"}},
+          .uses = {{"", {Topic::pack, Topic::source, Topic::python}},
+                   {"--from", {Topic::pack, Topic::python, Topic::cuda}}},
+          .operands = Operands{"op", "NAME", "The op's name; its folder goes into --pack [mypack]"}};
 }
 
 }  // namespace dsbuild

@@ -49,10 +49,10 @@ Result<int> run_page(const CommandContext& context) {
 
 CommandRow page_command() {
   return {.name = "page",
-          .help = "One HTML file of a bundle or a build: archs, sizes, times",
+          .help = "Write an HTML page about a bundle or a build: archs, sizes, times",
           .run = run_page,
-          .examples = {{"dsbuild page", "dsbuild.html of the build folder"},
-                       {"dsbuild page dsbuild-out -o ops.html", "of a bundle: without times"}},
+          .examples = {{"dsbuild page", "about the build folder, into dsbuild.html"},
+                       {"dsbuild page dsbuild-out -o ops.html", "about a bundle, which has no times"}},
           .options = {{.names = "--output,-o", .type = "FILE", .help = "The file [dsbuild.html]"}},
           .uses = {{"", {Topic::bundle, Topic::build_folder, Topic::digests}}},
           .operands = Operands{"folder",

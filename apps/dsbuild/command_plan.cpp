@@ -67,13 +67,13 @@ CommandRow plan_command() {
                        {"dsbuild plan -v --ops all", "the same, with where each setting came from"},
                        {"dsbuild plan --ops all --format env",
                         "the archs as TORCH_CUDA_ARCH_LIST, for another build"},
-                       {"dsbuild plan ./torch_scatter", "a project with a setup.py, as build DIR takes it"}},
+                       {"dsbuild plan ./torch_scatter", "the same for a project with a setup.py"}},
           .options = {{.names = "--format",
                        .type = "table|json|env|flags|ninja|compile_commands",
                        .help = "Output format [table]"},
                       extensions_option()},
           .uses = {{"", topics_of_build()}},
-          .operands = project_operand("Plan")};
+          .operands = project_operand("plan")};
 }
 
 }  // namespace dsbuild

@@ -17,7 +17,7 @@ constexpr const char* k_comment =
 Result<Workload> known_workload(const Path& file, bool append, const FileReader& files) {
   const FileKind kind = files.kind(file);
   if (kind != FileKind::file && kind != FileKind::absent)
-    return fail(Exit::usage, "bad_option", "--workload", "'" + printable(file.string()) + "' is no file",
+    return fail(Exit::usage, "bad_option", "--workload", "'" + printable(file.string()) + "' is not a file",
                 "Give the path of a file, or leave the option out: workload.yaml.");
   if (const Path folder = files.absolute(file).parent_path(); files.kind(folder) != FileKind::directory)
     return fail(Exit::usage, "bad_option", "--workload",

@@ -31,16 +31,17 @@ Result<int> run_report(const CommandContext& context) {
 }  // namespace
 
 CommandRow report_command() {
-  return {.name = "report",
-          .help = "Show op by op what is installed and what this machine can build",
-          .run = run_report,
-          .examples = {{"dsbuild report", "the installed ops, and those that this machine can build"},
-                       {"dsbuild report --gpu H100,8.6", "how the bundle runs on those GPUs"},
-                       {"dsbuild report --json", "the same for a script"}},
-          .options = {{.names = "--hide_operator_status", .help = "The environment alone"},
-                      {.names = "--hide_errors_and_warnings", .help = "No reasons above the rows"}},
-          .uses = {{"", topics_of_plan() - std::vector{Topic::disjoint_archs, Topic::compile} +
-                            std::vector{Topic::bundle, Topic::strict, Topic::gpus, Topic::sizes}}}};
+  return {
+      .name = "report",
+      .help = "Show op by op what is installed and what this machine can build",
+      .run = run_report,
+      .examples = {{"dsbuild report", "the installed ops, and those that this machine can build"},
+                   {"dsbuild report --gpu H100,8.6", "how the bundle runs on those GPUs"},
+                   {"dsbuild report --json", "the same for a script"}},
+      .options = {{.names = "--hide_operator_status", .help = "Show only the environment"},
+                  {.names = "--hide_errors_and_warnings", .help = "Leave out the reasons above the rows"}},
+      .uses = {{"", topics_of_plan() - std::vector{Topic::disjoint_archs, Topic::compile} +
+                        std::vector{Topic::bundle, Topic::strict, Topic::gpus, Topic::sizes}}}};
 }
 
 }  // namespace dsbuild

@@ -138,7 +138,7 @@ CommandRow verify_command() {
       .examples = {{"dsbuild verify dsbuild-out", "whether a bundle is what was planned"},
                    {"dsbuild verify dsbuild-out --load", "whether its libraries can be loaded in this image"},
                    {"dsbuild verify --gpu H100,10.0 --strict --max-size 200M",
-                    "whether it is fit for a release"},
+                    "whether it covers those GPUs and is small enough"},
                    {"dsbuild verify dsbuild-out --policy policy.yaml",
                     "whether it is what your own rules ask for: docs/reference/policy.md"},
                    {"dsbuild verify dsbuild-out --rebuild",
@@ -146,13 +146,14 @@ CommandRow verify_command() {
                    {"dsbuild verify --against-nvcc --arch 8.0", "whether it is what nvcc makes"}},
       .options =
           {{.names = "--load",
-            .help = "Open each library here, in a process of its own (with --python where it takes one)"},
+            .help = "Open each library here, each in its own process (Python modules: with --python)"},
            {.names = "--rebuild",
             .help =
-                "Build it again from its provenance alone, and compare (--pack, --source where its ops lie)"},
+                "Build the bundle again from its provenance, and compare (--pack, --source: its sources)"},
            {.names = "--against-nvcc",
-            .help = "Compile what was built of slices by nvcc too, and compare (give the build's options)"},
-           sarif_option("Write what is wrong: SARIF 2.1.0, for code scanning")},
+            .help =
+                "Also compile sliced files with nvcc itself, and compare (pass the options of the build)"},
+           sarif_option("Write the differences as SARIF 2.1.0, for code scanning")},
       .uses = uses_of_verify(),
       .operands = Operands{"bundle", "DIR", "The bundle [--out]", 1, {"--out"}}};
 }

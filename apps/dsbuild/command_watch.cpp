@@ -208,7 +208,7 @@ CommandRow watch_command() {
                         "and its test after each build that did something"}},
           .options = {extensions_option()},
           .uses = {{"", topics_of_build()}},
-          .operands = project_operand("Build")};
+          .operands = project_operand("build")};
 }
 
 }  // namespace dsbuild

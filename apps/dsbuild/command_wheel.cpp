@@ -42,25 +42,28 @@ Result<int> run_wheel(const CommandContext& context) {
 }  // namespace
 
 CommandRow wheel_command() {
-  return {.name = "wheel",
-          .help = "Make a wheel of a bundle's Python modules, for pip",
-          .run = run_wheel,
-          .examples = {{"dsbuild wheel dsbuild-out",
-                        "a wheel for the torch and Python that the ops were built for"},
-                       {"dsbuild wheel dsbuild-out --index own",
-                        "its version says so: 0.19.8+cu130torch211; PyPI takes no such version"}},
-          .options = {{.names = "--wheel-dir", .type = "DIR", .help = "Where the wheel goes [.]"},
-                      {.names = "--version",
-                       .type = "VERSION",
-                       .help = "The wheel's version [that of the pack's sources]"},
-                      {.names = "--index",
-                       .type = "pypi|own",
-                       .help = "For PyPI, or for an index of your own: the version has a local part [pypi]"},
-                      {.names = "--readme",
-                       .type = "FILE",
-                       .help = "What an index shows of the wheel (.md, .rst, .txt) [a table of its ops]"}},
-          .uses = {{"", {Topic::bundle}}},
-          .operands = Operands{"bundle", "DIR", "The bundle [--out]", 1, {"--out"}}};
+  return {
+      .name = "wheel",
+      .help = "Make a wheel of a bundle's Python modules, for pip",
+      .run = run_wheel,
+      .examples = {{"dsbuild wheel dsbuild-out",
+                    "a wheel for the torch and Python that the ops were built for"},
+                   {"dsbuild wheel dsbuild-out --index own",
+                    "with the version 0.19.8+cu130torch211, which PyPI refuses"}},
+      .options =
+          {{.names = "--wheel-dir", .type = "DIR", .help = "Where the wheel goes [.]"},
+           {.names = "--version",
+            .type = "VERSION",
+            .help = "The wheel's version [that of the pack's sources]"},
+           {.names = "--index",
+            .type = "pypi|own",
+            .help =
+                "pypi: a version that PyPI accepts; own: one with a local part, for your own index [pypi]"},
+           {.names = "--readme",
+            .type = "FILE",
+            .help = "The description that an index shows (.md, .rst, .txt) [a table of the ops]"}},
+      .uses = {{"", {Topic::bundle}}},
+      .operands = Operands{"bundle", "DIR", "The bundle [--out]", 1, {"--out"}}};
 }
 
 }  // namespace dsbuild

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "argument_suggestions.h"
+#include "base/args.h"
 #include "base/text.h"
+#include "settings/options.h"
 
 namespace dsbuild {
 namespace {
@@ -27,11 +30,31 @@ std::string screen_row(const std::string& begin, size_t column, const std::strin
   return all + line + "\n";
 }
 
-std::string shown_names(const OptionInfo& option) {
-  std::vector<std::string> names = option.names;
-  std::sort(names.begin(), names.end(),
-            [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
-  return join(names, ",") + (option.value.empty() ? "" : " " + option.value);
+std::string shown_names(Args names, const std::string& value) {
+  std::ranges::sort(names, {}, &std::string::size);
+  return join(names, ",") + (value.empty() ? "" : " " + value);
+}
+
+bool is_on_first_screen(const std::string& name) {
+  return dsbuild::find_option(name)->screen == HelpScreen::first;
+}
+
+std::string render_common_options(const Args& used) {
+  std::string text;
+  for (const Option& option : options())
+    if (option.screen == HelpScreen::first && holds(used, option.name()))
+      text += screen_row("  " + shown_names(split(option.names, ","), option.type), 30, option.help);
+  return text.empty() ? text : "\nCommon options:\n" + text;
+}
+
+std::string render_examples(const std::vector<Example>& examples) {
+  std::string text = "\nExamples:\n";
+  for (const Example& example : examples) {
+    std::string line = std::string("  ") + example.line;
+    line.resize(std::max(line.size() + 2, k_example_columns), ' ');
+    text += line + example.what + "\n";
+  }
+  return text;
 }
 
 }  // namespace
@@ -48,31 +71,30 @@ const std::vector<Note>& notes() {
       {"Variables",
        "DS_BUILD_OPS, DS_BUILD_<OP>, TORCH_CUDA_ARCH_LIST, CUDA_HOME, MAX_JOBS, CXX, NO_COLOR … "
        "(docs/reference/cli.md)."},
-      {"Exit codes", "0 done, 1 a step failed, 2 usage, 3 it cannot be met, 75 lock time-out."},
+      {"Exit codes",
+       "0 done, 1 a step failed, 2 usage, 3 a requirement is missing, 75 waited too long for a lock."},
   };
   return texts;
 }
 
-std::string render_examples(const std::vector<Example>& examples) {
-  std::string text = "Examples:\n";
-  for (const Example& example : examples) {
-    std::string line = std::string("  ") + example.line;
-    line.resize(std::max(line.size() + 2, k_example_columns), ' ');
-    text += line + example.what + "\n";
-  }
-  return text;
-}
-
 std::string introduction_of(const UsedOptions& used) {
   if (used.when.empty()) return "Other options:";
-  return "With " + used.when + (used.adds ? " also:" : " only:");
+  const std::string word = used.when.starts_with("-") ? used.when : "`" + used.when + "`";
+  return "With " + word + (used.adds ? " also:" : " only:");
 }
 
-std::string render_used_options(const std::vector<UsedOptions>& used) {
-  std::string text;
-  for (const UsedOptions& each : used)
-    text += screen_row(introduction_of(each), 15, join(each.names, ", "));
-  return text + "`dsbuild --help-all` says what they mean.\n";
+std::string render_footer(const std::vector<UsedOptions>& used, const std::vector<Example>& examples) {
+  std::string common, other;
+  for (const UsedOptions& each : used) {
+    Args names = each.names;
+    if (each.when.empty()) {
+      common = render_common_options(names);
+      std::erase_if(names, is_on_first_screen);
+    }
+    if (!names.empty()) other += screen_row(introduction_of(each), 15, join(names, ", "));
+  }
+  if (!other.empty()) other = "\n" + other + "`dsbuild --help-all` explains them.\n";
+  return common + render_examples(examples) + other;
 }
 
 std::string render_first_screen(const Interface& interface) {
@@ -81,7 +103,8 @@ std::string render_first_screen(const Interface& interface) {
     text += screen_row("  " + command.name, 14, command.help);
   text += "\nOptions:\n";
   for (const OptionInfo& option : interface.options)
-    if (option.is_on_first_screen) text += screen_row("  " + shown_names(option), 24, option.help);
+    if (option.is_on_first_screen)
+      text += screen_row("  " + shown_names(option.names, option.value), 24, option.help);
   text += "\nExamples:\n";
   for (const CommandInfo& command : interface.commands) {
     if (std::find(k_first_commands.begin(), k_first_commands.end(), command.name) == k_first_commands.end())

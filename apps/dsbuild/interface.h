@@ -42,12 +42,10 @@ struct Note {
 };
 const std::vector<Note>& notes();
 
-// "Other options: --config, …\nWith --load also: …", for --help.
-std::string render_used_options(const std::vector<UsedOptions>& used);
-std::string introduction_of(const UsedOptions& used);  // "With --load also:"
-
-// One line for each example, aligned, for --help.
-std::string render_examples(const std::vector<Example>& examples);
+std::string introduction_of(const UsedOptions& used);  // "Other options:", "With --load also:"
+// What `dsbuild COMMAND --help` says after the command's own options: the options of the first screen that
+// the command uses, a row each, then the examples, then the names of its other options.
+std::string render_footer(const std::vector<UsedOptions>& used, const std::vector<Example>& examples);
 // The text of `dsbuild --help`: 80 columns, and no more lines than a screen has.
 std::string render_first_screen(const Interface& interface);
 

@@ -42,16 +42,15 @@ Result<WrittenProject> pack_of_project(const NamedProject& project, const Path& 
 }
 
 Operands project_operand(const std::string& verb) {
-  return {"what", "PACK|DIR|OP",
-          verb + " a pack, or what the setup.py of a folder says; ops of it, where any are named"};
+  return {"what", "PACK|DIR|OP", "A pack, or a folder with a setup.py; then the ops to " + verb + " [all]"};
 }
 
 Option extensions_option() {
-  return {.names = "--extensions",
-          .type = "FILE",
-          .help =
-              "A file of dsbuild's build_ext of setuptools that describes the extensions of DIR: setup.py "
-              "is not run"};
+  return {
+      .names = "--extensions",
+      .type = "FILE",
+      .help =
+          "Read DIR's extensions from this file, which dsbuild.setuptools writes, and do not run setup.py"};
 }
 
 Result<CommandLine> line_for_project(const CommandContext& context) {

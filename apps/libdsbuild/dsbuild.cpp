@@ -70,9 +70,10 @@ Result<std::unique_ptr<OwnedOp>> ask_program(const char* name, const dsbuild_loa
 
 Result<LoadedEntry*> load(const char* name, const dsbuild_load_options* given) {
   if (name == nullptr || *name == '\0' || *name == '-')
-    return fail(Exit::usage, "bad_option", "dsbuild_load_op",
-                name == nullptr || *name == '\0' ? "no op given" : std::string(name) + " is no name of an op",
-                "Name one: \"fused_adam\".");
+    return fail(
+        Exit::usage, "bad_option", "dsbuild_load_op",
+        name == nullptr || *name == '\0' ? "no op given" : std::string(name) + " is not a name of an op",
+        "Name one: \"fused_adam\".");
   DSBUILD_TRY(options, known_options(given));
   const std::string key = key_of(name, options);
   if (LoadedEntry* const known = find_loaded(key)) return known;

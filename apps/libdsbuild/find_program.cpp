@@ -46,7 +46,7 @@ std::string on_path() {
 
 Result<std::string> checked(const std::string& program, const char* where) {
   if (is_program(program)) return program;
-  return fail(Exit::unmet, "no_program", where, program + " is no program",
+  return fail(Exit::unmet, "no_program", where, program + " is not a program",
               "Name dsbuild's program, or leave it out: then it is looked for.");
 }
 

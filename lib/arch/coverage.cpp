@@ -84,7 +84,7 @@ Result<std::vector<Target>> parse_gpus(std::string_view text, const std::string&
   if (request.native) gpus.insert(visible.begin(), visible.end());
   for (const Target& target : request.targets) {
     if (target.vendor->known_gpus().count(target.base()) == 0)
-      return fail(Exit::usage, "unknown_arch", where, "'" + target.text() + "' is no GPU", instead);
+      return fail(Exit::usage, "unknown_arch", where, "'" + target.text() + "' is not a GPU", instead);
     gpus.insert(target.gpu());
   }
   if (request.all || request.all_major) {

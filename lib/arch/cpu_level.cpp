@@ -101,7 +101,7 @@ Result<CpuLevel> find_cpu_level(const std::string& name, const std::string& wher
     if (level.machine == machine && level.name == (name.empty() ? usual : name)) return level;
   const std::vector<std::string> known = choices(machine);
   return fail(Exit::usage, "bad_choice", where,
-              "'" + printable(name) + "' is no CPU level of " + machine + did_you_mean(name, known),
+              "'" + printable(name) + "' is not a CPU level of " + machine + did_you_mean(name, known),
               "Choose " + join(known, ", ") + ".");
 }
 

@@ -162,7 +162,7 @@ bool is_elf(Bytes file) {
 Result<ElfHeaders> read_elf_headers(ByteRange file, const std::string& name) {
   DSBUILD_TRY(start, file.read(0, k_elf_header_size));
   const Bytes header = as_bytes_of(start);
-  if (!is_elf(header) || header.size() < k_elf_header_size) return bad_elf(name, "is no ELF file");
+  if (!is_elf(header) || header.size() < k_elf_header_size) return bad_elf(name, "is not an ELF file");
   const bool wide = load<uint8_t>(header, 4) == 2;
   const bool little_endian = load<uint8_t>(header, 5) == 1;
   if (!wide || !little_endian) return bad_elf(name, "is not a 64-bit little-endian ELF file");

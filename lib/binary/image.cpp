@@ -254,7 +254,7 @@ Result<std::vector<StoredContainer>> read_stored_code(ByteRange file, const std:
   }
   if (const auto target = ptx_target(start)) return Containers{{whole_image(*target, file)}};
   return fail(Exit::failed, "bad_elf", name,
-              "is no object, library, archive, fatbin, bundle, cubin, code object, "
+              "is not an object, library, archive, fatbin, bundle, cubin, code object, "
               "device binary, SPIR-V or PTX",
               "Give a file that a linker or a GPU's compiler made.");
 }

@@ -193,7 +193,8 @@ Result<void> look_whether_ours(const Path& out, const FileReader& files) {
   const FileKind kind = files.kind(out);
   if (kind == FileKind::absent) return {};
   const std::string fix = "Give --out a folder that is absent, empty or an earlier bundle.";
-  if (kind != FileKind::directory) return fail(Exit::usage, "foreign_out", out.string(), "is no folder", fix);
+  if (kind != FileKind::directory)
+    return fail(Exit::usage, "foreign_out", out.string(), "is not a folder", fix);
   DSBUILD_TRY(names, files.list(out));
   if (names.empty() || files.kind(out / k_inner_staging) == FileKind::directory) return {};
   if (files.kind(out / k_manifest_name) == FileKind::file) {
@@ -246,7 +247,7 @@ Result<Bundle> publish_bundle(const Path& out, const std::vector<BundleFile>& li
   bundle.warnings.push_back(warning(
       "published_in_place", out.string(),
       "the folder cannot be exchanged in one step, so its files were moved one by one",
-      "Readers found no manifest.json there in between; give --out a folder that is no mount point."));
+      "Readers found no manifest.json there in between; give --out a folder that is not a mount point."));
   return bundle;
 }
 

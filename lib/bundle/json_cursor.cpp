@@ -10,7 +10,7 @@ void JsonCursor::refuse(const std::string& why) const {
 
 JsonCursor JsonCursor::at(const std::string& key) const {
   const std::string place = place_.empty() ? key : place_ + "." + key;
-  if (value_ && !value_->members()) refuse("is no object");
+  if (value_ && !value_->members()) refuse("is not an object");
   const Json* found = value_ ? value_->find(key) : nullptr;
   const JsonCursor child(found, place, *problem_);
   if (!found) child.refuse("is missing");
@@ -25,7 +25,7 @@ std::optional<JsonCursor> JsonCursor::find(const std::string& key) const {
 std::vector<JsonCursor> JsonCursor::items() const {
   std::vector<JsonCursor> cursors;
   const std::vector<Json>* list = value_ ? value_->items() : nullptr;
-  if (value_ && !list) refuse("is no list");
+  if (value_ && !list) refuse("is not a list");
   for (size_t i = 0; list && i < list->size(); ++i) {
     cursors.emplace_back(&(*list)[i], place_ + "[" + std::to_string(i) + "]", *problem_);
   }
@@ -35,7 +35,7 @@ std::vector<JsonCursor> JsonCursor::items() const {
 std::vector<std::pair<std::string, JsonCursor>> JsonCursor::members() const {
   std::vector<std::pair<std::string, JsonCursor>> cursors;
   const std::vector<JsonMember>* object = value_ ? value_->members() : nullptr;
-  if (value_ && !object) refuse("is no object");
+  if (value_ && !object) refuse("is not an object");
   if (!object) return cursors;
   for (const JsonMember& member : *object)
     cursors.emplace_back(member.key, JsonCursor(&member.value, place_ + "." + member.key, *problem_));
@@ -44,7 +44,7 @@ std::vector<std::pair<std::string, JsonCursor>> JsonCursor::members() const {
 
 std::string JsonCursor::text() const {
   if (value_ && value_->text()) return *value_->text();
-  refuse("is no text");
+  refuse("is not a string");
   return {};
 }
 
@@ -57,7 +57,7 @@ std::vector<std::string> JsonCursor::texts() const {
 
 uint64_t JsonCursor::number() const {
   if (const auto number = value_ ? value_->number() : std::nullopt) return *number;
-  refuse("is no whole number");
+  refuse("is not a whole number");
   return 0;
 }
 
@@ -72,7 +72,7 @@ ArchSet JsonCursor::archs() const {
   for (const JsonCursor& item : items()) {
     const auto request = parse_arch_list(item.text(), item.place_);
     if (!request || !request->explicit_only()) {
-      item.refuse("is no architecture");
+      item.refuse("is not an architecture");
       return {};
     }
     set.insert(request->targets.begin(), request->targets.end());

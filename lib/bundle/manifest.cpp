@@ -94,11 +94,11 @@ std::map<Target, int> read_images(const JsonCursor& images) {
     const auto target = parse_target_name(image.at("arch").text());
     const uint64_t count = image.at("count").number();
     if (!target) {
-      image.at("arch").refuse("is no architecture");
+      image.at("arch").refuse("is not an architecture");
     } else if (image.at("kind").text() != target->image_kind()) {
       image.at("kind").refuse("does not fit its arch");
     } else if (count == 0 || count > static_cast<uint64_t>(std::numeric_limits<int>::max())) {
-      image.at("count").refuse("is no count of images");
+      image.at("count").refuse("is not a number of images");
     } else {
       counts[*target] = static_cast<int>(count);
     }
@@ -122,7 +122,7 @@ bool is_file_name(const std::string& name) {
 
 std::string read_file_name(const JsonCursor& file) {
   const std::string name = file.text();
-  if (!is_file_name(name)) file.refuse("is no file name");
+  if (!is_file_name(name)) file.refuse("is not a file name");
   return name;
 }
 
@@ -131,7 +131,7 @@ std::string read_module(const JsonCursor& module) {
   const std::string name = module.text();
   const bool plain = name.find_first_of(std::string_view("/\0", 2)) == std::string::npos &&
                      ("." + name + ".").find("..") == std::string::npos;
-  if (!name.empty() && !plain) module.refuse("is no Python module");
+  if (!name.empty() && !plain) module.refuse("is not a Python module");
   return name;
 }
 
@@ -208,7 +208,7 @@ ManifestToolkit read_compiler(const std::optional<JsonCursor>& compiler, const c
 std::map<std::string, std::string> read_license_files(const std::optional<JsonCursor>& map) {
   auto texts = read_text_map(map);
   for (const auto& [name, text] : texts)
-    if (!is_file_name(name)) map->refuse("has a name that is no file name");
+    if (!is_file_name(name)) map->refuse("has a name that is not a file name");
   return texts;
 }
 

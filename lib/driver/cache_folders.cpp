@@ -23,14 +23,13 @@ std::vector<Warning> check_caches(const Settings& settings, FileSystem& files) {
   const auto add = [&](const Path& folder, const std::string& price, const std::string& fix) {
     if (const auto written = try_to_write(folder, files); !written)
       warnings.push_back(warning("cache_not_writable", folder.string(),
-                                 "it cannot be written (" + written.error().what + "): " + price, fix));
+                                 "dsbuild cannot write there (" + written.error().what + "). " + price, fix));
   };
-  add(settings.cache_dir,
-      "each build folder examines the compilers again, and results of compiles are not cached",
+  add(settings.cache_dir, "Each build folder examines the compilers again, and dsbuild caches no results",
       "Make it writable, or name another: XDG_CACHE_HOME=DIR.");
   const Path& store = settings.store.value;
   if (settings.store_size.value > 0 && !is_below(store, settings.cache_dir))
-    add(store, "results of compiles are not cached", "Make it writable, or name another: --cache-dir DIR.");
+    add(store, "dsbuild caches no results", "Make it writable, or name another: --cache-dir DIR.");
   return warnings;
 }
 

@@ -108,7 +108,7 @@ std::vector<PlanDrop> read_dropped(const JsonCursor& list) {
   for (const JsonCursor& drop : list.items()) {
     const auto target = parse_target(drop.at("arch").text());
     const std::string by = drop.at("by").text();
-    if (!target) drop.at("arch").refuse("is no architecture");
+    if (!target) drop.at("arch").refuse("is not an architecture");
     for (const DroppedBy each : {DroppedBy::toolkit, DroppedBy::op, DroppedBy::source})
       if (target && by == word(each)) dropped.push_back({*target, each, drop.at("reason").text()});
   }

@@ -11,11 +11,14 @@
 namespace dsbuild {
 namespace {
 
+constexpr int k_most_rounds = 4;
+
 Error still_due(const DueActions& due) {
   const auto& [output, change] = *due.begin();
-  return make_error(Exit::failed, "unsettled", change.path.empty() ? output : change.where(),
-                    "it went on changing while it was compiled: " + output + ": " + change.text(),
-                    "Build again when nothing writes into the sources.");
+  return make_error(
+      Exit::failed, "unsettled", change.path.empty() ? output : change.where(),
+      change.text() + ", in each of " + std::to_string(k_most_rounds) + " compiles of " + output,
+      "Build again when nothing writes into the sources.");
 }
 
 // Where nothing is to be done, nothing is tried either: a build without work changes nothing on the disk.
@@ -35,7 +38,6 @@ void note_what_is_left(GraphRun& run, const PendingEdges& left, const BuildPlan&
 }  // namespace
 
 Result<GraphRun> run_until_settled(const GraphRunner& runner, const BuildPlan& graph) {
-  constexpr int k_most_rounds = 4;
   const Plan& plan = runner.plan;
   Session& session = runner.session;
   const auto find_due = [&] { return find_due_actions(plan, graph, session.system, session.digests); };

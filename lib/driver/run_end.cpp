@@ -29,8 +29,8 @@ Error ninja_trouble(const GraphRun& run, const Settings& settings) {
   return make_error(Exit::failed, "ninja_failed", settings.build_dir.value.string(),
                     how_ninja_ended(run.exit_code) + (run.trouble.empty() ? "" : ": " + run.trouble),
                     !limit.empty() ? limit
-                                   : "`" + own_command({"clean"}, given_places(settings)) +
-                                         "` and build again; if it stays, run ninja -C " +
+                                   : "Run `" + own_command({"clean"}, given_places(settings)) +
+                                         "` and build again. If the error remains, run ninja -C " +
                                          shell_quote(settings.build_dir.value.string()) + " -v.");
 }
 

@@ -167,7 +167,7 @@ Result<const HostCompiler*> named_in(const char* variable, const Survey& survey,
   if (name.empty()) return nullptr;
   if (const HostCompiler* named = named_by(name, survey.machine.toolkits.host_compilers, system))
     return named;
-  return no_compiler(variable, "'" + printable(name) + "' is no C++ compiler that works here", fix);
+  return no_compiler(variable, "'" + printable(name) + "' is not a C++ compiler that works here", fix);
 }
 
 Result<HostCompiler> choose_cxx(const Survey& survey, const System& system) {

@@ -44,7 +44,7 @@ Result<Ninja> named_ninja(const std::string& name, System& system, FactStore& fa
   if (version && is_new_enough(*version)) return Ninja{name, *version};
   return fail(Exit::unmet, "no_ninja", "DSBUILD_NINJA",
               "'" + printable(name) + "' " +
-                  (version ? "is Ninja " + version->text() : "is no Ninja that runs here") +
+                  (version ? "is Ninja " + version->text() : "is not a Ninja program that runs here") +
                   ", and 1.11 or newer is needed",
               "Set it to the path of a Ninja, or unset it.");
 }

@@ -140,7 +140,7 @@ std::string objects_differ_by(const ObjectFiles& objects, const ModuleIds& ids, 
   const auto whole_elf = read_elf(as_bytes_of(*whole), objects.whole.string()),
              images_elf = read_elf(as_bytes_of(*images), objects.images.string()),
              host_elf = read_elf(as_bytes_of(*host), objects.host.string());
-  if (!whole_elf || !images_elf || !host_elf) return "an object is no ELF file";
+  if (!whole_elf || !images_elf || !host_elf) return "an object is not an ELF file";
   return ObjectComparison(*whole_elf, *images_elf, *host_elf, ids).difference();
 }
 

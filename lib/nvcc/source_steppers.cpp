@@ -175,7 +175,7 @@ class DeviceStepper : public SourceStepper {
     DSBUILD_TRY(bytes, engine_.files().read_file(unit_.in_scratch(end)));
     if (is_image(end) && !bytes.starts_with(k_elf_magic))
       return fail(Exit::failed, "bad_elf", unit_.path + end, "ptxas gave no ELF file",
-                  "Run the build again; if it stays, build with --backend nvcc.");
+                  "Run the build again. If the error remains, build with --backend nvcc.");
     if (end.ends_with(k_stub_end))
       return replace_all(std::move(bytes), unit_.stem + end, unit_.stem + k_stub_end);
     return bytes;

@@ -31,7 +31,7 @@ std::string wheel_version_refusal(const std::string& version, WheelIndex index) 
   static const std::regex normal(
       R"(([1-9][0-9]*!)?(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))*((a|b|rc)(0|[1-9][0-9]*))?(\.post(0|[1-9][0-9]*))?)"
       R"((\.dev(0|[1-9][0-9]*))?(\+[a-z0-9]+(\.[a-z0-9]+)*)?)");
-  if (!std::regex_match(version, normal)) return "is no version of PEP 440 in its normal form";
+  if (!std::regex_match(version, normal)) return "is not a version of PEP 440 in its normal form";
   if (index == WheelIndex::pypi && version.find('+') != std::string::npos)
     return "has a local part, which PyPI refuses";
   return "";

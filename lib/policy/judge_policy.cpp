@@ -34,7 +34,7 @@ void judge_license(const BundlePolicy& policy, const JudgedBundle& bundle, Verdi
       license.size() > k_longest_license ? std::nullopt : is_license_allowed(license, policy.licenses.value);
   if (!allowed)
     verdict.failures.push_back(
-        not_allowed(bundle, policy, pack + " has a licence that is no SPDX expression"));
+        not_allowed(bundle, policy, pack + " has a licence that is not an SPDX expression"));
   else if (!*allowed)
     verdict.failures.push_back(not_allowed(bundle, policy, pack + " has the licence " + printable(license)));
 }

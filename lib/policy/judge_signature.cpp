@@ -41,11 +41,11 @@ Result<PolicyKey> find_signer(const BundlePolicy& policy, const JudgedBundle& bu
   }
   const bool is_known = !why.empty();
   if (!is_known)
-    why = "no key that is trusted has signed it; its signature names the key " +
+    why = "no trusted key has signed it; its signature names the key " +
           (signature.key_hint.empty() ? "of nobody" : printable(signature.key_hint));
   return refuse(
       "untrusted_key", bundle, why,
-      std::string("Let somebody sign it whose key counts") +
+      std::string("Get a signature by a trusted key") +
           (is_known ? "." : ", or trust this key too: trust_key in a policy, or --trust-key FILES.") +
           "\nUsage: dsbuild sign BUNDLE --key FILE");
 }

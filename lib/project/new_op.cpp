@@ -40,7 +40,7 @@ Result<Pack> open_pack(const Settings& settings, const System& system) {
                 "Give a folder of your own: --pack ./" + std::string(k_new_pack) + ".");
   if (files.kind(pack.spec_root / "op.yaml") != FileKind::absent)
     return fail(Exit::usage, "foreign_pack", settings.pack.origin, "'" + word + "' is the folder of one op",
-                "Give the folder that is to hold <op>/op.yaml for each op.");
+                "Give the folder of the pack, which has <op>/op.yaml for each op: --pack mypack.");
   // Shown as the user wrote it.
   if (files.absolute(pack.spec_root) == pack.source_root) pack.source_root = pack.spec_root;
   return pack;

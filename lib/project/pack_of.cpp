@@ -140,7 +140,7 @@ class Translation {
     if (path && refuse_include_dir(*path).empty())
       add(op_.keys.include_dirs, PackFolder{*path, language});
     else
-      leave_out(of + " " + folder, path ? refuse_include_dir(*path) : "is no folder below the project's");
+      leave_out(of + " " + folder, path ? refuse_include_dir(*path) : "is not a folder below the project's");
   }
 
   template <class T>
@@ -279,7 +279,7 @@ std::vector<PackOp> ops_of(const Project& project, Args& said) {
     const ProjectExtension& extension = project.extensions[i];
     if (extension.kind == "plain") {
       said.push_back("left out: " + extension.name + " (" + extension.where +
-                     ") is no extension of torch: its own build makes it");
+                     ") is not an extension of torch: its own build makes it");
       continue;
     }
     PackOp op = std::move(translations[i]).op(name_of(extension.name, taken));

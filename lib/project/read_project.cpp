@@ -108,7 +108,7 @@ Result<Project> read_given(const Path& file, const FileReader& files) {
   DSBUILD_TRY(text, files.read_file(file));
   const auto json = Json::parse(text);
   if (!json)
-    return fail(Exit::usage, "bad_option", "--extensions", printable(file.string()) + " is no JSON",
+    return fail(Exit::usage, "bad_option", "--extensions", printable(file.string()) + " is not JSON",
                 "Name a file that dsbuild's build_ext of setuptools has written.");
   return read_answer(*json);
 }

@@ -22,7 +22,7 @@ Result<Statement> load_signed_statement(const Path& bundle, const Manifest& mani
   });
   if (link == statement.subjects.end()) return statement;
   return fail(Exit::failed, "statement_differs", bundle.string(),
-              link->name + " is no file of the bundle itself",
+              link->name + " is not a file of the bundle itself",
               "The bundle was changed after its build: get it again from who built it.");
 }
 
@@ -30,12 +30,12 @@ Result<SigstoreBundle> load_signature(const Path& bundle, const FileReader& file
   const Path file = bundle / k_signature_name;
   if (files.kind(file) != FileKind::file)
     return fail(Exit::failed, "not_signed", bundle.string(), "nobody has signed it",
-                "Usage: dsbuild sign BUNDLE --key FILE");
+                "Sign it.\nUsage: dsbuild sign BUNDLE --key FILE");
   DSBUILD_TRY(text, files.read_file(file));
   DSBUILD_TRY(signature, parse_sigstore_bundle(text, file.string()));
   DSBUILD_TRY(statement, read_statement_file(bundle, files));
   const std::string fix =
-      "Get the bundle again from who signed it, or sign it.\nUsage: dsbuild sign BUNDLE --key FILE";
+      "Get the bundle again from its signer, or sign it yourself.\nUsage: dsbuild sign BUNDLE --key FILE";
   if (signature.envelope.payload_type != k_in_toto_type)
     return fail(
         Exit::failed, "bad_signature", file.string(),

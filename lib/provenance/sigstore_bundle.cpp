@@ -8,7 +8,7 @@ constexpr const char* k_media_types = "application/vnd.dev.sigstore.bundle";  //
 
 SigstoreBundle read_bundle(const JsonCursor& top) {
   const JsonCursor media_type = top.at("mediaType");
-  if (!media_type.text().starts_with(k_media_types)) media_type.refuse("is no sigstore bundle's");
+  if (!media_type.text().starts_with(k_media_types)) media_type.refuse("is not a sigstore bundle's");
   SigstoreBundle bundle{"", read_envelope(top.at("dsseEnvelope"))};
   if (const auto key = top.at("verificationMaterial").find("publicKey"))
     if (const auto hint = key->find("hint")) bundle.key_hint = hint->text();

@@ -100,7 +100,7 @@ void expect(const JsonCursor& value, const char* text) {
 
 std::string read_sha256(const JsonCursor& value) {
   const std::string digest = value.text();
-  if (!is_sha256(digest)) value.refuse("is no SHA-256");
+  if (!is_sha256(digest)) value.refuse("is not a SHA-256 digest");
   return digest;
 }
 

@@ -33,7 +33,7 @@ std::string refuse_backend(const std::string& word) {
   std::vector<std::string> keys;
   for (const BackendKindRow& row : backend_kinds())
     keys.emplace_back(row.key);
-  return "is no backend" + did_you_mean(word, keys) + "; there are " + join(keys, ", ");
+  return "is not a backend" + did_you_mean(word, keys) + "; there are " + join(keys, ", ");
 }
 
 const Vendor* vendor_of(BackendKind kind) {

@@ -20,7 +20,7 @@ struct ArchOwner {
 };
 
 std::string refuse_cc(const std::string& word) {
-  return parse_bound(word) ? "" : "is no compute capability (as in 8.0)";
+  return parse_bound(word) ? "" : "is not a compute capability (as in 8.0)";
 }
 
 // Words that any vendor's archs look like, for messages.
@@ -42,20 +42,20 @@ WordRule refuse_pattern(const ArchOwner& owner) {
     const auto pattern = parse_arch_pattern(word);
     if (pattern && pattern->target.vendor == &owner.vendor()) return "";
     const std::string of = pattern ? std::string(" of ") + owner.backend.key : "";
-    return "is no architecture" + of + " (as in " + examples_of(owner.backend.kind) + ")";
+    return "is not an architecture" + of + " (as in " + examples_of(owner.backend.kind) + ")";
   };
 }
 
 std::string refuse_condition(const std::string& word) {
-  return parse_arch_condition(word) ? "" : "is no condition (as in >=8.0, <9.0, ==8.0 or 9.0a)";
+  return parse_arch_condition(word) ? "" : "is not a condition (as in >=8.0, <9.0, ==8.0 or 9.0a)";
 }
 
 std::string refuse_cpu(const std::string& word) {
-  return word == "x86_64" || word == "aarch64" ? "" : "is no CPU that dsbuild knows (x86_64, aarch64)";
+  return word == "x86_64" || word == "aarch64" ? "" : "is not a CPU that dsbuild knows (x86_64, aarch64)";
 }
 
 std::string refuse_accelerator(const std::string& word) {
-  return word == "cuda" || word == "cpu" ? "" : "is no accelerator that dsbuild builds for (cuda, cpu)";
+  return word == "cuda" || word == "cpu" ? "" : "is not an accelerator that dsbuild builds for (cuda, cpu)";
 }
 
 // One bound: absent stays absent.

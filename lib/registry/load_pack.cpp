@@ -73,7 +73,7 @@ std::string refuse_source_root(const std::string& path) {
 }
 
 std::string refuse_version(const std::string& text) {
-  return parse_release(text) ? "" : "is no version (as in 0.19.8 or 2.3.2.post1)";
+  return parse_release(text) ? "" : "is not a version (as in 0.19.8 or 2.3.2.post1)";
 }
 
 // Its words; whether SPDX knows them, their list alone says (spdx.org/licenses, or LicenseRef-… of one's
@@ -84,7 +84,7 @@ std::string refuse_license(const std::string& text) {
            std::string_view(" .-+()").find(static_cast<char>(c)) != std::string_view::npos;
   });
   return plain && trim(text) == text && !text.empty() ? ""
-                                                      : "is no SPDX expression (as in Apache-2.0 OR MIT)";
+                                                      : "is not an SPDX expression (as in Apache-2.0 OR MIT)";
 }
 
 // A label and an address of METADATA, which has both on one line.
@@ -93,14 +93,14 @@ std::string refuse_url_label(const std::string& text) {
       std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == ' ' || c == '-'; });
   return plain && trim(text) == text && !text.empty() && text.size() <= 32
              ? ""
-             : "is no label of up to 32 letters (as in Homepage or Source)";
+             : "is not a label of up to 32 letters (as in Homepage or Source)";
 }
 
 std::string refuse_url(const std::string& text) {
   const bool is_plain = std::ranges::all_of(text, [](unsigned char c) { return c > ' ' && c < 0x7f; });
   return is_plain && starts_with_one_of(text, {"https://", "http://"})
              ? ""
-             : "is no address that begins with https://";
+             : "is not an address that begins with https://";
 }
 
 Result<std::map<std::string, std::string>> read_urls(const SpecFile& file, const YamlNode& root) {
@@ -203,7 +203,7 @@ Result<Path> find_package(const PackSpec& spec, const Setting<std::string>& pyth
               "unpacked source "
               "distribution or a checkout)."
               "\nLooked in:" +
-                  (looked_in.empty() ? " no folder of Python packages is there" : looked_in));
+                  (looked_in.empty() ? " this Python has no folder of packages" : looked_in));
 }
 
 std::optional<Version> first_line_version(const FileReader& files, const Path& file) {
@@ -253,7 +253,7 @@ Result<Path> find_source_root(const PackSpec& spec, const Setting<std::string>& 
   if (!spec.package.empty() && !spec.is_given) return find_package(spec, python, system);
   Path root = tidy(system.files, spec.source_root);
   if (system.files.kind(root) != FileKind::directory) {
-    return fail(Exit::usage, "missing_source", spec.root_origin, "the source root is no folder",
+    return fail(Exit::usage, "missing_source", spec.root_origin, "the source root is not a folder",
                 "Looked for " + root.string() + ". --source DIR names another.");
   }
   return spec.package.empty() ? root : root_of_package(spec, root, system.files);

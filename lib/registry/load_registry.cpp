@@ -159,7 +159,7 @@ std::string op_name_refusal(const std::string& name) {
   std::string reason = refuse_op_name(name);
   if (!reason.empty()) return reason;
   reason = refuse_build_var("DS_BUILD_" + to_upper(name));
-  return reason.empty() ? "" : "is no op name: DS_BUILD_" + to_upper(name) + " " + reason;
+  return reason.empty() ? "" : "is not a valid op name: DS_BUILD_" + to_upper(name) + " " + reason;
 }
 
 Result<Registry> load_registry(const Settings& settings, const System& system) {

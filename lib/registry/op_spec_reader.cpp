@@ -21,7 +21,7 @@ std::string refuse_description(const std::string& text) {
 }
 
 std::string refuse_module_suffix(const std::string& word) {
-  return word == ".so" || word == ".abi3.so" ? "" : "is no suffix of modules: .so, .abi3.so";
+  return word == ".so" || word == ".abi3.so" ? "" : "is not a suffix of modules: .so, .abi3.so";
 }
 
 constexpr const char* k_undefined_symbols = "undefined_symbols";
@@ -153,7 +153,7 @@ Result<void> read_include_dirs(const SpecFile& file, const YamlNode& root, OpSpe
 using Define = Entry<std::pair<std::string, std::string>>;
 
 std::string refuse_feature(const std::string& word) {
-  return refuse_op_name(word).empty() ? "" : "is no name of a feature (a lower-case word, as bf16)";
+  return refuse_op_name(word).empty() ? "" : "is not a name of a feature (a lower-case word, as bf16)";
 }
 
 // What a define stands for, where users want to know that it is not set.
@@ -223,7 +223,7 @@ Result<void> read_standard(const SpecFile& file, const YamlNode& std_node, const
   if (!node) return {};
   const auto rule = [&](const std::string& word) -> std::string {
     if (std::find(known.begin(), known.end(), word) != known.end()) return "";
-    return "is no C++ standard here; choose " + join(known, ", ");
+    return "is not a C++ standard here; choose " + join(known, ", ");
   };
   DSBUILD_TRY(word, read_word(file, *node, "'std." + key + "'", rule));
   into = std::stoi(word);

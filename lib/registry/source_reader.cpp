@@ -20,7 +20,7 @@ std::string refuse_source(const std::string& path) {
   if (std::string reason = refuse_path(path); !reason.empty()) return reason;
   const std::vector<std::string> known = {".cu", ".hip", ".sycl", ".cpp", ".cc", ".cxx"};
   const bool is_known = std::ranges::find(known, Path(path).extension().string()) != known.end();
-  return is_known ? "" : "is no source file (" + join(known, ", ") + ")";
+  return is_known ? "" : "is not a source file (" + join(known, ", ") + ")";
 }
 
 Result<std::vector<std::string>> read_axis(const SpecFile& file, const YamlNode& key,
@@ -130,12 +130,12 @@ Result<SourceFiles> read_files(const SpecFile& file, const YamlNode& entry, cons
 
 std::string refuse_seconds(const std::string& word) {
   const int seconds = whole_number<int>(word).value_or(0);
-  return seconds > 0 && seconds < 100'000 ? "" : "is no whole number of seconds";
+  return seconds > 0 && seconds < 100'000 ? "" : "is not a whole number of seconds";
 }
 
 std::string refuse_threads(const std::string& word) {
   const int threads = whole_number<int>(word).value_or(0);
-  return threads > 1 && threads <= 64 ? "" : "is no number of threads from 2 to 64";
+  return threads > 1 && threads <= 64 ? "" : "is not a number of threads from 2 to 64";
 }
 
 // Whose archs a source means that names no backend: the op's own, where it is in that one's build.

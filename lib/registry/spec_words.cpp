@@ -94,38 +94,38 @@ std::string refuse_any_path(const std::string& path, std::string_view forbidden)
 std::string refuse_op_name(const std::string& word) {
   const auto part = [](char c) { return is_lower(c) || is_digit(c) || c == '_'; };
   if (is_word(word, is_lower, part, 64)) return "";
-  return "is no op name: a lower-case letter, then at most 63 of a-z, 0-9 and '_'";
+  return "is not a valid op name. A name has a lower-case letter first, then up to 63 of a-z, 0-9 and '_'";
 }
 
 std::string refuse_build_var(const std::string& word) {
   constexpr std::string_view prefix = "DS_BUILD_";
   const auto part = [](char c) { return is_upper(c) || is_digit(c) || c == '_'; };
   const bool well_formed = word.rfind(prefix, 0) == 0 && is_word(word.substr(prefix.size()), part, part);
-  if (!well_formed) return "is no build variable: DS_BUILD_ and then A-Z, 0-9 and '_'";
+  if (!well_formed) return "is not a build variable: DS_BUILD_ and then A-Z, 0-9 and '_'";
   if (word == "DS_BUILD_OPS" || word == "DS_BUILD_STRING") return "has a meaning of its own";
   return "";
 }
 
 std::string refuse_identifier(const std::string& word) {
-  return is_identifier(word) ? "" : "is no identifier (letters, digits and '_')";
+  return is_identifier(word) ? "" : "is not an identifier (letters, digits and '_')";
 }
 
 std::string refuse_module(const std::string& word) {
   std::string_view rest = word;
   while (true) {
     const size_t dot = rest.find('.');
-    if (!is_identifier(rest.substr(0, dot))) return "is no Python module (identifiers joined by dots)";
+    if (!is_identifier(rest.substr(0, dot))) return "is not a Python module (identifiers joined by dots)";
     if (dot == std::string_view::npos) return "";
     rest.remove_prefix(dot + 1);
   }
 }
 
 std::string refuse_library(const std::string& word) {
-  return is_file_word(word) ? "" : "is no library name (write 'aio' for libaio.so)";
+  return is_file_word(word) ? "" : "is not a library name (write 'aio' for libaio.so)";
 }
 
 std::string refuse_command(const std::string& word) {
-  return is_file_word(word) ? "" : "is no command name (a program looked up on PATH)";
+  return is_file_word(word) ? "" : "is not a command name (a program looked up on PATH)";
 }
 
 std::string refuse_truth(const std::string& word) {
@@ -134,7 +134,7 @@ std::string refuse_truth(const std::string& word) {
 
 std::string refuse_cpu_feature(const std::string& word) {
   const auto part = [](char c) { return is_lower(c) || is_digit(c) || c == '_'; };
-  return is_word(word, is_lower, part) ? "" : "is no CPU feature (as in /proc/cpuinfo, e.g. avx2)";
+  return is_word(word, is_lower, part) ? "" : "is not a CPU feature (as in /proc/cpuinfo, e.g. avx2)";
 }
 
 std::string refuse_define_value(const std::string& word) {

@@ -46,7 +46,7 @@ Result<Members> read_members(const ByteSource& source, const Path& file) {
       return bad_archive(file, member->name + " is there twice");
     at += member->bytes + tar_padding(member->bytes);
   }
-  return bad_archive(file, "it has no end: it was cut off, or is no archive of a cache");
+  return bad_archive(file, "it has no end: it was cut off, or is not an archive of a cache");
 }
 
 Result<void> check_entry(const std::string& name, const std::string& bytes, const Members& members,

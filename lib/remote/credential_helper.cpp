@@ -94,7 +94,7 @@ CredentialHelper::Answer CredentialHelper::ask(const std::string& uri) {
   const Json* const expires = answer->find("expires");
   if (expires == nullptr) return {*headers, std::nullopt};
   const auto time = expires->text() != nullptr ? read_iso_time(*expires->text()) : std::nullopt;
-  if (!time) return bad("its \"expires\" is no time, as 2026-01-01T00:00:00Z is");
+  if (!time) return bad("its \"expires\" is not a time, as 2026-01-01T00:00:00Z is");
   return {*headers, *time - k_early_seconds};
 }
 

@@ -71,7 +71,7 @@ Result<Curl> bind_all(const SharedLibrary& library, const std::string& name) {
   Binder bind(library);
   bind("curl_version_info", curl.version_info);
   const auto* const info = curl.version_info != nullptr ? curl.version_info(CURLVERSION_NOW) : nullptr;
-  if (info == nullptr) return no_curl(name, "the library is no libcurl");
+  if (info == nullptr) return no_curl(name, "the library is not libcurl");
   if (info->version_num < k_oldest)
     return no_curl(
         name, std::string("libcurl ") + info->version + " is too old: an HTTP cache takes 7.68 or newer");

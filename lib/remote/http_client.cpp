@@ -358,7 +358,7 @@ Result<void> check_http2(const Curl& curl) {
 Result<HttpUrl> parse_base(const Curl& curl, const std::string& text) {
   auto base = parse_http_url(curl, text);
   if (!base)
-    return fail(Exit::usage, "bad_remote_url", "URL of the remote cache", "is no address of HTTP",
+    return fail(Exit::usage, "bad_remote_url", "URL of the remote cache", "is not an address of HTTP",
                 k_give_a_url);
   if (!base->is_plain)
     return fail(Exit::usage, "bad_remote_url", base->origin(), "a cache's URL has no query and no fragment",

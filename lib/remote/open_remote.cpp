@@ -99,7 +99,7 @@ Result<std::unique_ptr<RemoteStore>> open_store(const Settings& settings, System
     return open_server(settings, system);
   if (is_bucket(url)) return open_bucket(settings, system);
   return tl::unexpected<Error>(
-      bad_url(settings, "'" + printable(without_password(url)) + "' is of no scheme that is known"));
+      bad_url(settings, "'" + printable(without_password(url)) + "' has no known scheme"));
 }
 
 }  // namespace

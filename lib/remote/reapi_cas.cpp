@@ -149,7 +149,7 @@ ReapiServer ReapiCas::ask_server() const {
   }
   const auto known = reply.messages.size() == 1 ? parse_capabilities(reply.messages.front()) : std::nullopt;
   if (!known)
-    return {.state = State::failed, .why = nonsense(method, "the answer is no ServerCapabilities").why};
+    return {.state = State::failed, .why = nonsense(method, "the answer is not a ServerCapabilities").why};
   if (!known->has_sha256)
     return {.state = State::refused, .why = origin_ + ": the server has no cache of SHA-256 digests"};
   ReapiServer server;
@@ -191,7 +191,8 @@ void ReapiCas::take_batch(const Digests& batch, const GrpcReply& reply, BlobAnsw
   answers.answer_all(batch, nonsense(method, "a file has no answer"));
   if (!reply.is_ok()) return answers.answer_all(batch, answer_of(method, reply.code, reply.why, false));
   auto found = reply.messages.size() == 1 ? parse_batch_read(reply.messages.front()) : std::nullopt;
-  if (!found) return answers.answer_all(batch, nonsense(method, "the answer is no BatchReadBlobsResponse"));
+  if (!found)
+    return answers.answer_all(batch, nonsense(method, "the answer is not a BatchReadBlobsResponse"));
   for (ReapiBlobAnswer& blob : *found) {
     if (std::ranges::find(batch, blob.digest) == batch.end()) continue;
     RemoteAnswer answer = answer_of(method, blob.code, describe_grpc_status(blob.code, blob.words), false);
@@ -209,7 +210,7 @@ RemoteAnswer ReapiCas::take_stream(const ReapiDigest& digest, const GrpcReply& r
   if (!reply.is_ok()) return answer;
   for (const std::string& message : reply.messages) {
     const auto piece = parse_read(message);
-    if (!piece) return nonsense(method, "the answer is no ReadResponse");
+    if (!piece) return nonsense(method, "the answer is not a ReadResponse");
     if (answer.bytes.size() <= digest.bytes) answer.bytes += *piece;
     bytes_received_ += piece->size();
   }
@@ -232,7 +233,7 @@ void ReapiCas::find(const Digests& digests, BlobAnswers& answers) const {
     if (!reply.is_ok())
       answers.answer_all(batches[i], answer_of(method, reply.code, reply.why, true));
     else if (!missing)
-      answers.answer_all(batches[i], nonsense(method, "the answer is no FindMissingBlobsResponse"));
+      answers.answer_all(batches[i], nonsense(method, "the answer is not a FindMissingBlobsResponse"));
     else
       answers.answer_all(batches[i], {State::done});
     if (missing) answers.answer_all(*missing, {State::absent});

@@ -81,7 +81,7 @@ void ReapiStore::get_results(const std::vector<RemoteName>& names, BlobAnswers& 
     GrpcReply& reply = replies[i];
     RemoteAnswer answer = cas_->answer_of(method, reply.code, reply.why, false);
     if (reply.is_ok() && reply.messages.size() != 1)
-      answer = cas_->nonsense(method, "the answer is no ActionResult");
+      answer = cas_->nonsense(method, "the answer is not an ActionResult");
     if (answer.state == State::done) answer.bytes = std::move(reply.messages.front());
     answers.answer(names[i].digest, std::move(answer));
   }

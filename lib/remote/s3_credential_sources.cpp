@@ -43,7 +43,7 @@ AwsCredentials keys_or_trouble(const std::string& place, AwsKeys keys, const std
 AwsCredentials read_json_keys(const std::string& place, const HttpResponse& response) {
   if (!response.is_success()) return no_keys(place, response);
   const auto document = Json::parse(response.body);
-  if (!document) return no_keys(KeyState::failed, place + ": its answer is no JSON");
+  if (!document) return no_keys(KeyState::failed, place + ": its answer is not JSON");
   return keys_or_trouble(
       place,
       {text_at(*document, "AccessKeyId"), text_at(*document, "SecretAccessKey"), text_at(*document, "Token")},

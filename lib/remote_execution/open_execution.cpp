@@ -9,7 +9,7 @@ Result<std::shared_ptr<ExecutionService>> open_execution(const Settings& setting
   if (url.empty()) return std::shared_ptr<ExecutionService>();
   if (!url.starts_with("reapi://") && !url.starts_with("reapis://"))
     return fail(Exit::usage, "bad_remote_url", settings.remote_exec.origin,
-                "'" + printable(without_password(url)) + "' is no address of the Remote Execution API",
+                "'" + printable(without_password(url)) + "' is not an address of the Remote Execution API",
                 "Name a server, as in reapis://build.example.org/main.");
   DSBUILD_TRY(options, server_options(settings, settings.remote_exec, system));
   DSBUILD_TRY(service,

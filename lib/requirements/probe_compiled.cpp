@@ -143,14 +143,14 @@ std::string reason_without_library(const ProbeInput&, const std::string& error_l
 Finding probe_header(const ProbeInput& input) {
   if (input.cxx == nullptr) return no_compiler(input);
   if (subject_of(input).find_first_of("<>\n") != std::string::npos)
-    return unmet(input, "'" + printable(subject_of(input)) + "' is no name of a header");
+    return unmet(input, "'" + printable(subject_of(input)) + "' is not a name of a header");
   return ask_compiler(input, {header_trial(input), included_path, found_header, reason_without_header});
 }
 
 Finding probe_library(const ProbeInput& input) {
   if (input.cxx == nullptr) return no_compiler(input);
   if (!is_identifier(input.requirement.function))
-    return unmet(input, "'" + printable(input.requirement.function) + "' is no name of a C function");
+    return unmet(input, "'" + printable(input.requirement.function) + "' is not a name of a C function");
   return ask_compiler(input, {library_trial(input), linked_path, found_library, reason_without_library});
 }
 

@@ -71,7 +71,7 @@ Finding found_folder(const ProbeInput& input, const Path& base) {
 std::string not_found(const ProbeInput& input, const std::vector<Path>& bases) {
   const std::string what = "not found: no folder " + subject_of(input);
   if (input.requirement.in.empty()) return what;
-  if (bases.empty()) return what + ": no folder of Python packages is there";
+  if (bases.empty()) return what + ": this Python has no folder of packages";
   return what + " in " + join({bases.begin(), bases.end()}, ", ");
 }
 

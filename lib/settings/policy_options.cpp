@@ -35,7 +35,7 @@ SettingValue op_sizes() {
 
 Result<Version> parse_a_version(const RawSetting& given) {
   if (const auto version = parse_release(trim(given.text))) return *version;
-  return fail(Exit::usage, "bad_version", given.origin, "'" + printable(given.text) + "' is no version",
+  return fail(Exit::usage, "bad_version", given.origin, "'" + printable(given.text) + "' is not a version",
               "Give one, as in 2.28 or 0.19.8.");
 }
 
@@ -54,7 +54,7 @@ bool is_date(const std::string& text) {
 Result<std::string> parse_date(const RawSetting& given) {
   const std::string text = trim(given.text);
   if (is_date(text)) return text;
-  return fail(Exit::usage, "bad_date", given.origin, "'" + printable(given.text) + "' is no day",
+  return fail(Exit::usage, "bad_date", given.origin, "'" + printable(given.text) + "' is not a day",
               "Give one as in 2027-06-30.");
 }
 

@@ -89,8 +89,8 @@ Result<ShardChoice> parse_shard(const RawSetting& given) {
   };
   if (!number || !of) return refuse("is neither a shard's number, as in 3/8, nor merge");
   if (*of < 1 || *of > k_most) return refuse("is of " + parts[1] + " shards; there may be 1 to 10000");
-  if (*number < 1) return refuse("is no shard: the first is 1/" + parts[1]);
-  if (*number > *of) return refuse("is no shard: the last is " + parts[1] + "/" + parts[1]);
+  if (*number < 1) return refuse("is not a shard: the first is 1/" + parts[1]);
+  if (*number > *of) return refuse("is not a shard: the last is " + parts[1] + "/" + parts[1]);
   return ShardChoice{*number, *of};
 }
 
@@ -123,10 +123,9 @@ Result<unsigned long long> parse_size(const RawSetting& given) {
   const std::string better = digits == text.size() && number.value_or(0) > 0 ? with_unit(*number) : "";
   if (number && *number > 0 && shift && *number <= (~0ULL >> *shift) && better.empty())
     return *number << *shift;
-  return fail(
-      Exit::usage, "bad_size", given.origin,
-      in_quotes(given.text) + (better.empty() ? " is no size" : " is a number of bytes" + meant(better)),
-      "Use a number with K, M, G or T, as in 8G.");
+  return fail(Exit::usage, "bad_size", given.origin,
+              in_quotes(given.text) + (better.empty() ? " is not a size" : " means bytes" + meant(better)),
+              "Use a number with K, M, G or T, as in 8G.");
 }
 
 Result<OpSizes> parse_op_sizes(const RawSetting& given) {
@@ -173,7 +172,7 @@ Result<AcceleratorKind> parse_accelerator(const RawSetting& given) {
                 "Use cuda, cpu or xpu, or unset it.");
   }
   return fail(Exit::usage, "unknown_accelerator", given.origin,
-              in_quotes(given.text) + " is no accelerator" + did_you_mean(given.text, k_accelerators),
+              in_quotes(given.text) + " is not an accelerator" + did_you_mean(given.text, k_accelerators),
               "Use cuda, cpu or xpu, or unset it.");
 }
 
@@ -207,7 +206,7 @@ std::string variable_name_refusal(const std::string& text) {
     return may_begin(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
   });
   return is_name ? ""
-                 : "is no name of a variable (letters, digits and '_'; '*' at its end: all that begin so)";
+                 : "is not a name of a variable (letters, digits and '_'; '*' at its end: all that begin so)";
 }
 
 Result<std::vector<std::string>> parse_variable_names(const RawSetting& given) {
@@ -230,7 +229,7 @@ Result<std::string> parse_uri(const RawSetting& given) {
                       given.text.size() > scheme + 1 &&
                       std::ranges::all_of(given.text, [](char c) { return c > ' ' && c <= '~'; });
   if (is_uri) return given.text;
-  return fail(Exit::usage, "bad_uri", given.origin, "'" + printable(given.text) + "' is no URI",
+  return fail(Exit::usage, "bad_uri", given.origin, "'" + printable(given.text) + "' is not a URI",
               "Give one with its scheme: https://example.com/builders/gpu.");
 }
 
@@ -248,7 +247,7 @@ Result<std::vector<std::string>> parse_platform(const RawSetting& given) {
   for (std::string& property : properties) {
     property = trim(property);
     if (const size_t equals = property.find('='); equals == std::string::npos || equals == 0)
-      return fail(Exit::usage, "bad_platform", given.origin, in_quotes(property) + " is no NAME=VALUE",
+      return fail(Exit::usage, "bad_platform", given.origin, in_quotes(property) + " is not NAME=VALUE",
                   "Write properties of the service's workers, as in OSFamily=linux,pool=large.");
   }
   return properties;

@@ -87,7 +87,7 @@ std::vector<Warning> preference_warnings(const Settings& settings, const Toolkit
   for (const RejectedToolkit& rejected : toolkits.rejected) {
     if (!is_preference(family, rejected.origin)) continue;
     const std::string why =
-        rejected.home.string() + " is no " + family.brand + " toolkit: " + rejected.reason;
+        rejected.home.string() + " is not a " + family.brand + " toolkit: " + rejected.reason;
     warnings.push_back(other_toolkit(rejected.origin, why, chosen));
   }
   const auto preferred =
@@ -103,9 +103,11 @@ std::vector<Warning> preference_warnings(const Settings& settings, const Toolkit
 std::vector<Warning> drop_warnings(const Toolkit& chosen, const ArchSet& needed) {
   const ArchSet missing = lacking(chosen, needed);
   if (missing.empty()) return {};
-  return {warning("archs_dropped", "--drop-unsupported-archs",
-                  toolkit_name(chosen) + " cannot target " + arch_text(missing) + ": built without",
-                  "GPUs that need them will not run this bundle")};
+  return {warning(
+      "archs_dropped", "--drop-unsupported-archs",
+      toolkit_name(chosen) + " cannot target " + arch_text(missing) + "; dsbuild builds without " +
+          (missing.size() == 1 ? "it" : "them"),
+      "For GPUs that need " + arch_text(missing) + ", build with an older toolkit (--cuda-home DIR).")};
 }
 
 Result<ArchSet> resolve(const Settings& settings, const ArchRequest& request, const Toolkit& toolkit,

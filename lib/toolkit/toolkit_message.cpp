@@ -87,7 +87,7 @@ Error no_toolkit_error(const Settings& settings, const Toolkits& toolkits, const
   if (demands_home(family, settings)) {
     const Setting<Path>& home = home_of(need, settings);
     return unmet("no_toolkit", home.origin,
-                 home.value.string() + " is no " + kind + ": " + demanded_reason(family, toolkits),
+                 home.value.string() + " is not a " + kind + ": " + demanded_reason(family, toolkits),
                  {"name " + folder + ", or leave " + home.origin + " out, and dsbuild looks for one"});
   }
   std::vector<std::string> fix = rejected_lines(family, toolkits);

@@ -44,13 +44,13 @@ class Reader {
     if (inputs_.size() != 1) return left(std::to_string(inputs_.size()) + " inputs");
     call_.source = inputs_.front();
     const bool is_cuda = language_.empty() ? call_.source.ends_with(".cu") : language_ == "cu";
-    if (!is_cuda) return left("the source is no CUDA source");
+    if (!is_cuda) return left("the source is not a CUDA source");
     is_compile_ = true;
     if (!why_.empty()) return left(why_);
     call_.language_is_given = !language_.empty();
     if (call_.object.empty()) call_.object = with_end(call_.source.substr(call_.source.rfind('/') + 1), ".o");
     if (call_.object.empty() || call_.object == "-" || call_.object.starts_with("/dev/"))
-      return left("the object is no file");
+      return left("the object is not a file");
     if (const std::string why = take_depfile(); !why.empty()) return left(why);
     return std::move(call_);
   }

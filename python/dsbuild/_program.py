@@ -22,7 +22,7 @@ def find_program():
         found = shutil.which(demanded)
         if found:
             return found
-        raise DsbuildError("no_program", "DSBUILD_PROGRAM", f"'{demanded}' is no program", "Name dsbuild, or unset it.")
+        raise DsbuildError("no_program", "DSBUILD_PROGRAM", f"'{demanded}' is not a program", "Name dsbuild, or unset it.")
     found = installed_program() or shutil.which("dsbuild")
     if found:
         return found

@@ -317,7 +317,7 @@ class InstalledTest(HookTest):
         self.assertEqual(self.loaded("ops.Gamma()", installed)[0], OURS)
 
     def test_an_op_that_cannot_be_judged_is_deepspeeds(self):
-        """No images where there is no GPU, for the CPU accelerator, without the program, or of what is no library."""
+        """No images where there is no GPU, for the CPU accelerator, without the program, or of what is not a library."""
         here = {**facts("gamma"), "GAMMA": self.gamma}
         text = str(self.space.root / "site" / "deepspeed" / "ops" / "small" / "host_op.py")
         for change in ({"NO_GPU": "1"}, facts("gamma", accelerator="cpu", present="cpu"), {"DSBUILD_PROGRAM": "/nowhere"},

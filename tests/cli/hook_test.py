@@ -91,7 +91,7 @@ class HookTest(CliTest):
         run = self.built()
         self.check_modules(MODULES)
         self.assertIn("dsbuild: built shapes._scatter_cuda, shapes._gather_cuda, shapes._host", run.stderr)
-        self.assertIn("shapes.words (setup.py) is no extension of torch", run.stderr)
+        self.assertIn("shapes.words (setup.py) is not an extension of torch", run.stderr)
         manifest = json.loads((self.space.work() / "bundle" / "manifest.json").read_text())
         self.assertEqual({op["name"]: op["archs"] for op in manifest["ops"] if op["archs"]},
                          {"scatter_cuda": ["8.0", "9.0+PTX"], "gather_cuda": ["8.0", "9.0+PTX"]})
@@ -161,7 +161,7 @@ class HookTest(CliTest):
 
     def test_a_compiler_s_error_is_shown_and_the_projects_own_build_goes_on(self):
         """It may know of what dsbuild does not."""
-        (self.space.project / "csrc" / "last.cc").write_text("this is no C++\n")
+        (self.space.project / "csrc" / "last.cc").write_text("this is not a C++\n")
         run = self.built()
         self.assertIn("csrc/last.cc:1", run.stderr + run.stdout)
         self.assertIn("it cannot build Shapes here (exit code 1, its messages are above): the project's own build_ext goes on",

@@ -167,7 +167,7 @@ class WheelTest(InspectTest):
         self.write_bytes("deep.zip", data)
         run = self.space.run("inspect", "deep.zip")
         self.assertEqual(run.code, 0, run)
-        self.assertIn("warning[bad_elf]: deep.zip/3.zip/2.zip: is no object", run.err)
+        self.assertIn("warning[bad_elf]: deep.zip/3.zip/2.zip: is not an object", run.err)
 
 
 class FolderTest(InspectTest):
@@ -176,7 +176,7 @@ class FolderTest(InspectTest):
         self.write_bytes("libs/real.so", library_bytes(OTHERS))
         run = self.space.run("inspect", "libs")
         self.assertEqual(run.code, 0)
-        self.assertIn("warning[bad_elf]: libs/libm.so: is no object, library", run.err)
+        self.assertIn("warning[bad_elf]: libs/libm.so: is not an object, library", run.err)
         self.assertIn("libs/real.so", run.out)
         document = json.loads(self.space.run("inspect", "libs", "--json").out)
         self.assertEqual([warning["where"] for warning in document["warnings"]], ["libs/libm.so"])

@@ -44,10 +44,11 @@ class Interface:
 
     def read_modes(self, command):
         """(its words, the options that it uses), for each way to call it."""
-        own, text = self.space.run(command, "--help").out.split("Other options:")
+        own, common, text = re.split("Common options:|Examples:", self.space.run(command, "--help").out)
         self.own[command] = dict(re.findall(r"^  (?:-\w,)?(--[\w-]+)(?: ([A-Z]\S*|[a-z]+\|\S+))?", own, re.M))
-        usual, *modes = re.split(r"^With (\S+) (also|only):", text.split("`dsbuild --help-all`")[0], flags=re.M)
-        usual = set(re.findall(r"--[\w-]+", usual))
+        other = "".join(re.findall(r"^(?:Other options|With \S+ (?:also|only)):.*", text, re.M | re.S)).split("`dsbuild --help-all`")[0]
+        usual, *modes = re.split(r"^With `?([\w-]+)`? (also|only):", other, flags=re.M)
+        usual = set(re.findall(r"^  (?:-\w,)?(--[\w-]+)", common, re.M)) | set(re.findall(r"--[\w-]+", usual))
         yield [command], usual
         for mode, how, names in zip(modes[0::3], modes[1::3], modes[2::3]):
             yield [command, mode], set(re.findall(r"--[\w-]+", names)) | (usual if how == "also" else set())

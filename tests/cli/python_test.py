@@ -198,7 +198,7 @@ except dsbuild.DsbuildError: show(op.error_log)
 
     def test_a_program_that_is_not_there(self):
         run = self.python("", words=("-m", "dsbuild", "--version"), env={"DSBUILD_PROGRAM": "/nowhere"})
-        self.assertEqual((run.returncode, run.stderr), (1, "'/nowhere' is no program (DSBUILD_PROGRAM)\n  Name dsbuild, or unset it.\n"))
+        self.assertEqual((run.returncode, run.stderr), (1, "'/nowhere' is not a program (DSBUILD_PROGRAM)\n  Name dsbuild, or unset it.\n"))
 
 
 if __name__ == "__main__":

@@ -119,8 +119,8 @@ class SharingTest(RemoteTest):
                     self.assertNotIn("5ecret", run.out + run.err)
 
     def test_what_is_no_cache(self):
-        for url, said in (("ftp://host/x", "is of no scheme that is known"), ("file://folder", "is not absolute"),
-                          ("http://", "is no address of HTTP")):
+        for url, said in (("ftp://host/x", "has no known scheme"), ("file://folder", "is not absolute"),
+                          ("http://", "is not an address of HTTP")):
             with self.subTest(url):
                 run = self.build(self.machine("bad"), url=url, code=2)
                 self.assertIn("error[bad_remote_url]", run.err)

@@ -115,7 +115,7 @@ class WheelTest(CliTest):
             file.write_text(text + f'license: "{license}"\n')
             refused = space.build("--ops", "plain")
             self.assertEqual(refused.code, 2, refused)
-            self.assertIn("is no SPDX expression", refused.err)
+            self.assertIn("is not an SPDX expression", refused.err)
 
     def test_python_says_where_to_install(self):
         venv = self.space.root / "venv"
@@ -194,7 +194,7 @@ class WheelTest(CliTest):
         for module in ("../../etc/x", "a..b", "/etc/x"):
             edit_manifest(self.space.out, torch=FACTS, fused_adam={"module": module})
             error = self.document("wheel", "out", code=1)["error"]
-            self.assertEqual((error["code"], error["what"]), ("bad_manifest", "ops[1].module is no Python module"))
+            self.assertEqual((error["code"], error["what"]), ("bad_manifest", "ops[1].module is not a Python module"))
 
     def test_the_tag_is_that_of_the_python_that_the_suffix_belongs_to(self):
         for suffix, python, tag in ((".cpython-313t-aarch64-linux-gnu.so", "cp313", "cp313-cp313t-manylinux_2_17_aarch64"),

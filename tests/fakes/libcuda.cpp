@@ -69,7 +69,7 @@ int cuDeviceGetCount(int* count) {
   return checked(true);
 }
 
-// A device is no number of CUDA's own, so that who takes the one for the other is found out.
+// A device is not a number of CUDA's own, so that who takes the one for the other is found out.
 int cuDeviceGet(int* device, int number) {
   *device = number + 100;
   return checked(is_device(number));

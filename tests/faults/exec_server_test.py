@@ -363,7 +363,7 @@ class StrictTest(ServerTest):
         self.command("twice", folder=message(node("a"), node("a", 2)))
         for name in ("a/b", "..", ""):
             self.command("the name", folder=message(node(name)))
-        self.command("is no SHA-256", folder=message(node("a", digest=render_digest(("ab", 1)))))
+        self.command("is not a SHA-256 digest", folder=message(node("a", digest=render_digest(("ab", 1)))))
         self.command("bytes and not", folder=message(node("a", digest=render_digest((hashlib.sha256(b"").hexdigest(), 1)))))
         self.command("the link", folder=message((3, message((1, "l"), (2, "/etc")))))
         self.command("has its default", folder=message((1, message((1, "a"), (2, blob), (4, 0)))))

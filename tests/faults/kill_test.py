@@ -34,7 +34,7 @@ def kill_ninja(process, generator):
 
 
 def kill_compiler(process, generator):
-    """Anything that is no Ninja; and not dsbuild's own program, which is what the leak check of a sanitized dsbuild
+    """Any program but Ninja; and not dsbuild's own program, which is what the leak check of a sanitized dsbuild
     forks to look at its parent: the parent waits for ever when that one is killed."""
     own = program_of(process.pid)
     kill_one([pid for pid in children(process.pid) if not is_ninja(pid) and program_of(pid) != own], generator.choice)

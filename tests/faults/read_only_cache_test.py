@@ -24,7 +24,7 @@ class ReadOnlyCacheTest(unittest.TestCase):
         return run
 
     def is_told(self, run, folder, before="compile alpha"):
-        told = run.err.index(f"warning[cache_not_writable]: {folder}: it cannot be written (")
+        told = run.err.index(f"warning[cache_not_writable]: {folder}: dsbuild cannot write there (")
         self.assertEqual(run.err.count("warning[cache_not_writable]"), 1, run)
         if before:
             self.assertLess(told, run.err.index(before), run)

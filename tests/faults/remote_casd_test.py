@@ -63,7 +63,7 @@ class CasdTest(RemoteTest):
         self.is_done(self.ask_one("get", "a", kind="ac"), body)
         self.assertEqual([answer.state for answer in self.ask("has", ["a", "b"], kind="ac")], ["done", "absent"])
 
-    # Red where what is no ActionResult, or has another digest, is said to be taken.
+    # Red where what is not an ActionResult, or has another digest, is said to be taken.
     def test_what_is_refused(self):
         (bad,) = self.answers("put", self.url, "cas", digest("other"), self.files_of([b"bytes"])[0])
         self.is_not_done(bad, "failed", "BatchUpdateBlobs", "INVALID_ARGUMENT")

@@ -77,7 +77,7 @@ class HelperTest(RemoteTest):
                  ("""echo '{"headers": {"A": "5ecret"}}'""", "its answer is not"),
                  ("""echo '{"headers": {"A": ["5ecret\\\\r\\\\nB: c"]}}'""", "its answer is not"),
                  ("""echo '{"headers": {"A b": ["5ecret"]}}'""", "its answer is not"),
-                 ("""echo '{"headers": {}, "expires": "soon"}'""", "is no time"))
+                 ("""echo '{"headers": {}, "expires": "soon"}'""", "is not a time"))
         for lines, said in cases:
             with self.subTest(lines):
                 (self.root / "asked").unlink(missing_ok=True)

@@ -344,7 +344,7 @@ class LibraryTest(RemoteTest):
 
     def test_another_library(self):
         self.compile("int a;\n")
-        self.assertIn("the library is no libcurl", self.refused())
+        self.assertIn("the library is not libcurl", self.refused())
 
 
 if __name__ == "__main__":

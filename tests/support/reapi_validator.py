@@ -68,7 +68,7 @@ class Validator:
     def check_digest(self, what, digest, missing):
         """Whether its bytes are there."""
         name, size = digest
-        insist(HASH.fullmatch(name), f"{what}: {name!r} is no SHA-256 digest")
+        insist(HASH.fullmatch(name), f"{what}: {name!r} is not a SHA-256 digest")
         there = self.size_of(name)
         if there is None:
             missing.append(digest)

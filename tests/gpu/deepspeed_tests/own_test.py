@@ -144,7 +144,7 @@ with contextlib.suppress(ImportError):  # of a module that the file does not hol
 
     def test_the_file_of_a_compiled_module_is_written_down_and_of_others_not(self):
         if not getattr(_ctypes, "__file__", ""):
-            self.skipTest("_ctypes is no file of its own here")
+            self.skipTest("_ctypes is not a file of its own here")
         copy = shutil.copy(_ctypes.__file__, self.folder)
         self.assertEqual(self.loaded(copy), {"_ctypes": copy})
 

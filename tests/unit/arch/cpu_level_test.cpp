@@ -48,7 +48,7 @@ TEST_CASE("a level of another machine, or of none, is refused with those there a
   CHECK(error.exit == Exit::usage);
   CHECK(error.code == "bad_choice");
   CHECK(error.where == "--cpu-baseline");
-  CHECK(error.what == "'x86-64-v5' is no CPU level of x86_64 (did you mean 'x86-64-v2'?)");
+  CHECK(error.what == "'x86-64-v5' is not a CPU level of x86_64 (did you mean 'x86-64-v2'?)");
   CHECK(error.fix == "Choose native, x86-64, x86-64-v2, x86-64-v3, x86-64-v4.");
   CHECK(level_of("x86-64-v3", "aarch64").error().fix == "Choose native, armv8-a, armv8.2-a, armv9-a.");
 }

@@ -34,7 +34,7 @@ TEST_CASE("A target has nvcc's name, its virtual arch, a dotted form and a genco
   CHECK(parse_target(row.dotted) == row.target);
 }
 
-TEST_CASE("What is no name of nvcc's for one target is refused") {
+TEST_CASE("What is not a name of nvcc's for one target is refused") {
   const std::string name = GENERATE("", "sm_", "sm_9", "sm_08", "sm_1000", "sm_80b", "sm_90aa", "lto_80",
                                     "all", "80", "compute_", "SM_80", "sm_8.0", "sm_80 ", "sm_a");
   CAPTURE(name);

@@ -69,7 +69,7 @@ TEST_CASE("a member that is absent or of another kind is empty text, and false")
     CHECK_FALSE(is_true(object, key));
 }
 
-TEST_CASE("what is no JSON is refused, however deep") {
+TEST_CASE("what is not JSON is refused, however deep") {
   for (const char* text : {"", "{", "[1,]", "{\"a\":1}x", "'a'", "\"\xff\"", "nul", "{1:2}"})
     CHECK_FALSE(Json::parse(text));
   CHECK(Json::parse(std::string(100, '[') + std::string(100, ']')));

@@ -115,7 +115,7 @@ TEST_CASE("A cubin whose sections lie is an error") {
   CHECK_THAT(what(cubin_with({{".text.one", 1, zeros(256)}, {".nv.info", 1, cut_attribute}})),
              Catch::Contains("an attribute is larger than its section"));
   CHECK_THAT(what(elf({})), Catch::Contains("for another machine"));
-  CHECK_THAT(what("no ELF"), Catch::Contains("no ELF file"));
+  CHECK_THAT(what("no ELF"), Catch::Contains("not an ELF file"));
 }
 
 TEST_CASE("Shared memory that a cubin for a device link wants has no bytes in the file") {

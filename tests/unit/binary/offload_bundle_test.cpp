@@ -144,7 +144,7 @@ TEST_CASE("A damaged bundle is an error") {
              "the entry hipv4-amdgcn-amd-amdhsa--gfx90a is larger than what holds it");
   is_damaged(bundle({{hip_id("gfx90a"), elf({})}}),
              "the entry hipv4-amdgcn-amd-amdhsa--gfx90a is for machine 62");
-  CHECK(fault(bundle({{hip_id("gfx90a"), "text"}})) == "bad_elf: is no ELF file");
+  CHECK(fault(bundle({{hip_id("gfx90a"), "text"}})) == "bad_elf: is not an ELF file");
   CHECK(read_bytes(bundle({{hip_id("gfx90a"), "text"}})).error().where ==
         "lib/x.so: hipv4-amdgcn-amd-amdhsa--gfx90a");
 

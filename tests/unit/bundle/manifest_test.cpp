@@ -285,7 +285,7 @@ TEST_CASE("What a library needs to be loaded stands in the manifest, and a manif
   CHECK_FALSE(parse_manifest(k_small_json, "m")->ops[0].runtime);
   const auto bad = parse_manifest(replaced(json, "\"2.34\"", "2"), "m");
   REQUIRE_FALSE(bad);
-  CHECK(bad.error().what == "ops[0].runtime.versions.GLIBC is no text");
+  CHECK(bad.error().what == "ops[0].runtime.versions.GLIBC is not a string");
 }
 
 TEST_CASE("A documented manifest reads back as the value it shows") {
@@ -328,28 +328,28 @@ TEST_CASE("Keys that this version does not know are passed over") {
 TEST_CASE("A wrong manifest is an error that names the file and the place") {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {replaced(k_small_json, "\"schema\": 1", "\"schema\": 2"), "schema is not 1"},
-      {replaced(k_small_json, "\"schema\": 1", "\"schema\": \"1\""), "schema is no whole number"},
+      {replaced(k_small_json, "\"schema\": 1", "\"schema\": \"1\""), "schema is not a whole number"},
       {replaced(k_small_json, "  \"pack\": \"native\",\n", ""), "pack is missing"},
-      {replaced(k_small_json, "\"bytes\": 4096", "\"bytes\": -1"), "ops[0].bytes is no whole number"},
-      {replaced(k_small_json, "\"bytes\": 4096", "\"bytes\": 1e3"), "ops[0].bytes is no whole number"},
+      {replaced(k_small_json, "\"bytes\": 4096", "\"bytes\": -1"), "ops[0].bytes is not a whole number"},
+      {replaced(k_small_json, "\"bytes\": 4096", "\"bytes\": 1e3"), "ops[0].bytes is not a whole number"},
       {replaced(k_small_json, "\"count\": 2", "\"count\": 0"),
-       "ops[0].images[1].count is no count of images"},
+       "ops[0].images[1].count is not a number of images"},
       {replaced(k_small_json, "\"kind\": \"elf\"", "\"kind\": \"ptx\""),
        "ops[0].images[0].kind does not fit its arch"},
-      {replaced(k_small_json, "\"sm_70\"", "\"sm_7\""), "ops[0].images[0].arch is no architecture"},
-      {replaced(k_small_json, "\"7.0\"", "\"banana\""), "requested[0] is no architecture"},
-      {replaced(k_small_json, "\"7.0\"", "\"all\""), "requested[0] is no architecture"},
-      {replaced(k_small_json, "\"fused_adam.so\"", "\"../x.so\""), "ops[0].file is no file name"},
-      {replaced(k_small_json, "\"ops.fused_adam\"", "\"ops.../x\""), "ops[0].module is no Python module"},
-      {replaced(k_small_json, "\"ops.fused_adam\"", "\"ops..x\""), "ops[0].module is no Python module"},
+      {replaced(k_small_json, "\"sm_70\"", "\"sm_7\""), "ops[0].images[0].arch is not an architecture"},
+      {replaced(k_small_json, "\"7.0\"", "\"banana\""), "requested[0] is not an architecture"},
+      {replaced(k_small_json, "\"7.0\"", "\"all\""), "requested[0] is not an architecture"},
+      {replaced(k_small_json, "\"fused_adam.so\"", "\"../x.so\""), "ops[0].file is not a file name"},
+      {replaced(k_small_json, "\"ops.fused_adam\"", "\"ops.../x\""), "ops[0].module is not a Python module"},
+      {replaced(k_small_json, "\"ops.fused_adam\"", "\"ops..x\""), "ops[0].module is not a Python module"},
       {replaced(k_small_json, "\"tvm_ffi\"", "\"torch\": {}, \"tvm_ffi\""), "torch.version is missing"},
       {replaced(
            replaced(k_small_json, "  \"compress_mode\"", k_torch_json + std::string("\"compress_mode\"")),
            ": true", ": 1"),
        "torch.cxx11_abi is neither true nor false"},
       {replaced(k_small_json, "\"exports\": [\n        \"step\"\n      ]", "\"exports\": {}"),
-       "ops[0].exports is no list"},
-      {"[]", "the document is no object"},
+       "ops[0].exports is not a list"},
+      {"[]", "the document is not an object"},
       {"{", "is not valid JSON"},
       {"", "is not valid JSON"},
       {std::string(100000, '['), "is not valid JSON"},

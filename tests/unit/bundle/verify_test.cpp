@@ -263,7 +263,7 @@ TEST_CASE("What an op must have produced is kept as JSON and reads back the same
   REQUIRE_FALSE(bad);
   CHECK(bad.error().code == "bad_expected");
   CHECK(bad.error().where == "check/fused_adam.json");
-  CHECK(bad.error().what == "op is no text");
+  CHECK(bad.error().what == "op is not a string");
 }
 
 TEST_CASE("A published bundle that is as its manifest says has no differences") {

@@ -64,7 +64,7 @@ TEST_CASE("Only names that are looked for are present") {
   CHECK(world.present(search) == "pack/inc\ta.h\npack/inc\tsub/b.h\n/usr/include\tsub/b.h\n");
 }
 
-TEST_CASE("A folder of that name is no file, and links are followed") {
+TEST_CASE("A folder of that name is not a file, and links are followed") {
   World world;
   world.files.add_directory("/build/pack/v.h");
   CHECK(world.present({{"pack"}, {"v.h"}, false}).empty());

@@ -351,7 +351,7 @@ TEST_CASE(
   CHECK(world.run_part("compute_80").said.starts_with("pack/a.cu:2:2: error: #error not for this arch\n"));
 }
 
-TEST_CASE("slices: an image that is no ELF file is an error") {
+TEST_CASE("slices: an image that is not an ELF file is an error") {
   SliceWorld world;
   world.tools.after["ptxas"] = [&] {
     world.files.add_file(SliceWorld::unit() + ".compute_80.run/a.compute_80.cubin", "half");

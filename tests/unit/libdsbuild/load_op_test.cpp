@@ -193,7 +193,7 @@ TEST_CASE("No name is an error, and what the caller does not ask for may be NULL
   const FakeDsbuild program("cat answer");
   CHECK(load(nullptr, program.options).code == "bad_option");
   CHECK(load("", program.options).exit == 2);
-  CHECK(load("--help", program.options).what == "--help is no name of an op");
+  CHECK(load("--help", program.options).what == "--help is not a name of an op");
   CHECK(program.starts() == 0);
   CHECK(dsbuild_load_op("gamma", &program.options, nullptr, nullptr) == 0);
   CHECK(dsbuild_load_op("", &program.options, nullptr, nullptr) == 2);

@@ -72,7 +72,7 @@ TEST_CASE("A signed statement is the bundle's, and none of the files that it nam
     world.files.add_file("/elsewhere/" + name, world.files.bytes("/out/" + name));
     REQUIRE(world.files.remove_all("/out/" + name));
     world.files.add_link("/out/" + name, "/elsewhere/" + name);
-    CHECK(world.refusal() == "statement_differs: " + name + " is no file of the bundle itself");
+    CHECK(world.refusal() == "statement_differs: " + name + " is not a file of the bundle itself");
   }
   SECTION("a file that is not named") {
     world.statement.subjects.pop_back();

@@ -93,10 +93,10 @@ TEST_CASE("Other writers' bundles: older versions, base64 for URLs, no key's nam
 TEST_CASE("What is no bundle of an envelope is refused by its place") {
   const std::string text = render_sigstore_bundle(signed_bundle());
   CHECK(refusal_of("{").what == "is not valid JSON");
-  CHECK(refusal_of("[]").what == "the document is no object");
+  CHECK(refusal_of("[]").what == "the document is not an object");
   CHECK(refusal_of(with(text, "dsseEnvelope", "messageSignature")).what == "dsseEnvelope is missing");
   CHECK(refusal_of(with(text, "sigstore.bundle", "sigstore.other")).what ==
-        "mediaType is no sigstore bundle's");
+        "mediaType is not a sigstore bundle's");
   CHECK(refusal_of(with(text, "\"payload\": \"", "\"payload\": \"*")).what ==
         "dsseEnvelope.payload is not base64");
   CHECK(refusal_of(with(text, "\"sig\": \"", "\"sig\": \"*")).what ==

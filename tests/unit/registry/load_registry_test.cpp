@@ -61,7 +61,7 @@ TEST_CASE("--source replaces the pack's source root") {
   CHECK(world.registry().source_root == "/project/mine");
   world.settings.source = {"nowhere", "--source"};
   CHECK(world.error() ==
-        "missing_source --source: the source root is no folder | Looked for /project/nowhere. "
+        "missing_source --source: the source root is not a folder | Looked for /project/nowhere. "
         "--source DIR names another.");
 }
 
@@ -80,8 +80,8 @@ TEST_CASE("an unknown pack is an error that lists the packs") {
 
 TEST_CASE("an op's name is checked without a spec: its own rule and that of its variable") {
   CHECK(op_name_refusal("fused_adam").empty());
-  CHECK(op_name_refusal("Fused").find("is no op name: a lower-case letter") == 0);
-  CHECK(op_name_refusal("ops") == "is no op name: DS_BUILD_OPS has a meaning of its own");
+  CHECK(op_name_refusal("Fused").find("is not a valid op name. A name has a lower-case") == 0);
+  CHECK(op_name_refusal("ops") == "is not a valid op name: DS_BUILD_OPS has a meaning of its own");
 }
 
 TEST_CASE("a folder is a pack when it holds an op.yaml, or one in each of its folders") {
@@ -120,22 +120,23 @@ TEST_CASE("pack.yaml is read as strictly as a spec") {
         "ops.");
   CHECK(error("pass_environment: [A*, B=1]\n")
             .starts_with(
-                "bad_spec ops/native/pack.yaml:1:24: 'pass_environment': 'B=1' is no name of a variable"));
+                "bad_spec ops/native/pack.yaml:1:24: 'pass_environment': 'B=1' is not a name of a variable"));
   CHECK(error("hipify: yes\n") ==
         "bad_spec ops/native/pack.yaml:1:9: 'hipify': 'yes' is neither true nor false");
   CHECK(error("source_root: /etc\n") ==
         "bad_spec ops/native/pack.yaml:1:14: 'source_root': '/etc' is not relative to the pack's folder");
-  CHECK(error("source_root: ../../kernel\n") ==
-        "missing_source ops/native/pack.yaml:1:14: the source root is no folder | Looked for /data/kernel. "
-        "--source "
-        "DIR names another.");
+  CHECK(
+      error("source_root: ../../kernel\n") ==
+      "missing_source ops/native/pack.yaml:1:14: the source root is not a folder | Looked for /data/kernel. "
+      "--source "
+      "DIR names another.");
   CHECK(error("source_root: ../../kernels\npackage: kit\n") ==
         "bad_spec ops/native/pack.yaml:2:10: 'package' and 'source_root' both say where the sources are | "
         "Keep one "
         "of them.");
-  CHECK(
-      error("version: newest\n") ==
-      "bad_spec ops/native/pack.yaml:1:10: 'version': 'newest' is no version (as in 0.19.8 or 2.3.2.post1)");
+  CHECK(error("version: newest\n") ==
+        "bad_spec ops/native/pack.yaml:1:10: 'version': 'newest' is not a version (as in 0.19.8 or "
+        "2.3.2.post1)");
 }
 
 TEST_CASE("ops may stand in pack.yaml, and what many say in its defaults") {
@@ -196,7 +197,7 @@ TEST_CASE("what is wrong in defaults is said of pack.yaml, whichever op has them
         "bad_spec ops/native/pack.yaml:2:17: an op's name in 'ops' is its key: 'name' says it twice | Leave "
         "'name' out.");
   CHECK(error("ops: {X: {sources: [a.cu]}}\n")
-            .starts_with("bad_spec ops/native/pack.yaml:2:7: 'name': 'X' is no op"));
+            .starts_with("bad_spec ops/native/pack.yaml:2:7: 'name': 'X' is not a valid op"));
   CHECK(error("ops: [x]\n") ==
         "bad_spec ops/native/pack.yaml:2:6: 'ops' takes a map of names to what their op.yaml would hold");
   CHECK(error("ops: {x: y}\n") == "bad_spec ops/native/pack.yaml:2:7: 'ops.x' takes a map, as op.yaml is");
@@ -332,7 +333,8 @@ TEST_CASE("an op's own 'when' asks for sources, torch and accelerator alone") {
         "bad_spec x/op.yaml:2:25: unknown key 'cuda' in 'when' of an op | Keys of 'when' of an op: source, "
         "torch, accelerator.");
   CHECK(SpecWorld().error("name: x\nwhen: {accelerator: gpu}\nsources: [a.cu]\n") ==
-        "bad_spec x/op.yaml:2:21: 'when.accelerator': 'gpu' is no accelerator that dsbuild builds for (cuda, "
+        "bad_spec x/op.yaml:2:21: 'when.accelerator': 'gpu' is not an accelerator that dsbuild builds for "
+        "(cuda, "
         "cpu)");
 }
 

@@ -88,10 +88,11 @@ TEST_CASE("an op may say why it is not for other backends") {
   CHECK(spec.unsupported == std::map<BackendKind, std::string>{{BackendKind::hip, "it is made of CUTLASS"},
                                                                {BackendKind::sycl, "it is CUDA"}});
   const auto error = [&](const std::string& text) { return SpecWorld().error(op + text); };
-  CHECK(error("unsupported: {hop: x}\n") ==
-        "bad_spec x/op.yaml:3:15: 'unsupported': 'hop' is no backend (did you mean 'hip'?); there are cuda, "
-        "cpu, "
-        "hip, sycl");
+  CHECK(
+      error("unsupported: {hop: x}\n") ==
+      "bad_spec x/op.yaml:3:15: 'unsupported': 'hop' is not a backend (did you mean 'hip'?); there are cuda, "
+      "cpu, "
+      "hip, sycl");
   CHECK(error("unsupported: {cuda: x}\n") ==
         "bad_spec x/op.yaml:3:15: 'unsupported': the op is for cuda | Keep one of them.");
   CHECK(error("unsupported: {cpu: x}\n") ==

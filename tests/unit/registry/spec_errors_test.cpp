@@ -89,7 +89,8 @@ TEST_CASE("names keep to the rules of what they become") {
   for (const std::string& bad :
        std::vector<std::string>{"Fused", "1x", "_x", "a-b", "a.b", "'a b'", "../x", std::string(65, 'a')}) {
     INFO(bad);
-    CHECK(world.error("name: " + bad + "\nsources: [a.cu]\n").find("is no op name") != std::string::npos);
+    CHECK(world.error("name: " + bad + "\nsources: [a.cu]\n").find("is not a valid op name") !=
+          std::string::npos);
   }
   CHECK(world.error("sources: [a.cu]\n") == "bad_spec x/op.yaml:1:1: the op has no 'name'");
   CHECK(world.error("name: x\n") == "bad_spec x/op.yaml:1:1: the op has no 'sources'");
@@ -98,12 +99,12 @@ TEST_CASE("names keep to the rules of what they become") {
         "'build_var'.");
   check_rows({
       {"build_var: BUILD_X",
-       "bad_spec x/op.yaml:3:12: 'build_var': 'BUILD_X' is no build variable: DS_BUILD_ and then A-Z, 0-9 "
+       "bad_spec x/op.yaml:3:12: 'build_var': 'BUILD_X' is not a build variable: DS_BUILD_ and then A-Z, 0-9 "
        "and '_'"},
       {"build_var: DS_BUILD_STRING",
        "bad_spec x/op.yaml:3:12: 'build_var': 'DS_BUILD_STRING' has a meaning of its own"},
       {"module: a\nmodule_suffix: .dll",
-       "bad_spec x/op.yaml:4:16: 'module_suffix': '.dll' is no suffix of modules: .so, .abi3.so"},
+       "bad_spec x/op.yaml:4:16: 'module_suffix': '.dll' is not a suffix of modules: .so, .abi3.so"},
       {"module_suffix: .so",
        "bad_spec x/op.yaml:3:16: 'module_suffix' is of a module, and the op is none | Name the 'module'."},
       {"module: a\nundefined_symbols: ignore",
@@ -112,20 +113,23 @@ TEST_CASE("names keep to the rules of what they become") {
        "bad_spec x/op.yaml:3:20: 'undefined_symbols' is of a module, and the op is none | Name the "
        "'module'."},
       {"module: a..b",
-       "bad_spec x/op.yaml:3:9: 'module': 'a..b' is no Python module (identifiers joined by dots)"},
+       "bad_spec x/op.yaml:3:9: 'module': 'a..b' is not a Python module (identifiers joined by dots)"},
       {"backend: cdua",
-       "bad_spec x/op.yaml:3:10: 'backend': 'cdua' is no backend (did you mean 'cuda'?); there are cuda, "
+       "bad_spec x/op.yaml:3:10: 'backend': 'cdua' is not a backend (did you mean 'cuda'?); there are cuda, "
        "cpu, hip, sycl"},
       {"backend: cda",
-       "bad_spec x/op.yaml:3:10: 'backend': 'cda' is no backend (did you mean 'cuda'?); there are cuda, cpu, "
+       "bad_spec x/op.yaml:3:10: 'backend': 'cda' is not a backend (did you mean 'cuda'?); there are cuda, "
+       "cpu, "
        "hip, sycl"},
       {"exports: [a-b]",
-       "bad_spec x/op.yaml:3:11: 'exports': 'a-b' is no identifier (letters, digits and '_')"},
+       "bad_spec x/op.yaml:3:11: 'exports': 'a-b' is not an identifier (letters, digits and '_')"},
       {"needs: [A]",
-       "bad_spec x/op.yaml:3:9: 'needs': 'A' is no op name: a lower-case letter, then at most 63 of a-z, 0-9 "
+       "bad_spec x/op.yaml:3:9: 'needs': 'A' is not a valid op name. A name has a lower-case letter first, "
+       "then "
+       "up to 63 of a-z, 0-9 "
        "and '_'"},
       {"defines: {1A: 1}",
-       "bad_spec x/op.yaml:3:11: 'defines': '1A' is no identifier (letters, digits and '_')"},
+       "bad_spec x/op.yaml:3:11: 'defines': '1A' is not an identifier (letters, digits and '_')"},
       {"defines: {A: $(id)}",
        "bad_spec x/op.yaml:3:14: 'defines.A': '$(id)' has the character '$': nvcc hands its arguments on "
        "through a shell"},
@@ -134,9 +138,9 @@ TEST_CASE("names keep to the rules of what they become") {
        "define"},
       {"defines: {A: '\"a'}", "bad_spec x/op.yaml:3:14: 'defines.A': '\"a' has a quote that does not end"},
       {"libraries: [-laio]",
-       "bad_spec x/op.yaml:3:13: 'libraries': '-laio' is no library name (write 'aio' for libaio.so)"},
+       "bad_spec x/op.yaml:3:13: 'libraries': '-laio' is not a library name (write 'aio' for libaio.so)"},
       {"std: {cxx: 98}",
-       "bad_spec x/op.yaml:3:12: 'std.cxx': '98' is no C++ standard here; choose 14, 17, 20, 23"},
+       "bad_spec x/op.yaml:3:12: 'std.cxx': '98' is not a C++ standard here; choose 14, 17, 20, 23"},
       {"description: \"a\\nb\"",
        "bad_spec x/op.yaml:3:14: 'description': 'a\nb' is not one line of plain text"},
   });
@@ -145,9 +149,9 @@ TEST_CASE("names keep to the rules of what they become") {
 TEST_CASE("architectures and conditions keep to their small languages") {
   check_rows({
       {"archs: {min: sm_80}",
-       "bad_spec x/op.yaml:3:14: 'archs.min': 'sm_80' is no compute capability (as in 8.0)"},
+       "bad_spec x/op.yaml:3:14: 'archs.min': 'sm_80' is not a compute capability (as in 8.0)"},
       {"archs: {only: [9.0b]}",
-       "bad_spec x/op.yaml:3:16: 'archs.only': '9.0b' is no architecture (as in 8.0, 9.0a, 8.0-real or "
+       "bad_spec x/op.yaml:3:16: 'archs.only': '9.0b' is not an architecture (as in 8.0, 9.0a, 8.0-real or "
        "8.0-virtual)"},
       {"archs: {only: []}", "bad_spec x/op.yaml:3:15: 'archs.only' is empty"},
       {"archs: {specialise: [9.0]}",
@@ -159,9 +163,10 @@ TEST_CASE("architectures and conditions keep to their small languages") {
       {"backend: cpu\narchs: {min: 8.0}", "bad_spec x/op.yaml:4:8: 'archs' means nothing for a cpu op"},
       {"exports: [{value: f, when: {}}]", "bad_spec x/op.yaml:3:28: 'when' is empty"},
       {"exports: [{value: f, when: {any_arch: many}}]",
-       "bad_spec x/op.yaml:3:39: 'when.any_arch': 'many' is no condition (as in >=8.0, <9.0, ==8.0 or 9.0a)"},
+       "bad_spec x/op.yaml:3:39: 'when.any_arch': 'many' is not a condition (as in >=8.0, <9.0, ==8.0 or "
+       "9.0a)"},
       {"exports: [{value: f, when: {cpu: i386}}]",
-       "bad_spec x/op.yaml:3:34: 'when.cpu': 'i386' is no CPU that dsbuild knows (x86_64, aarch64)"},
+       "bad_spec x/op.yaml:3:34: 'when.cpu': 'i386' is not a CPU that dsbuild knows (x86_64, aarch64)"},
   });
 }
 
@@ -170,7 +175,7 @@ TEST_CASE("backends, and archs for each of them, are read with their places") {
       {"backends: []", "bad_spec x/op.yaml:3:11: 'backends' is empty"},
       {"backends: [hip, hip]", "bad_spec x/op.yaml:3:11: 'backends' names a backend twice"},
       {"backends: [cuda, rocm]",
-       "bad_spec x/op.yaml:3:18: 'backends': 'rocm' is no backend; there are cuda, cpu, hip, sycl"},
+       "bad_spec x/op.yaml:3:18: 'backends': 'rocm' is not a backend; there are cuda, cpu, hip, sycl"},
       {"backends: [cuda, cpu]",
        "bad_spec x/op.yaml:3:11: 'backends': cpu stands alone | Make an op of its own for the CPU."},
       {"backend: cuda\nbackends: [hip]", "bad_spec x/op.yaml:4:11: 'backends' lacks the op's own, cuda"},
@@ -178,15 +183,16 @@ TEST_CASE("backends, and archs for each of them, are read with their places") {
        "bad_spec x/op.yaml:3:9: unknown key 'hip' in 'archs' of an op for cuda | Keys of 'archs' of an op "
        "for cuda: cuda."},
       {"backends: [cuda, hip]\narchs: {hip: {only: [8.0]}}",
-       "bad_spec x/op.yaml:4:22: 'archs.hip.only': '8.0' is no architecture of hip (as in gfx90a, "
+       "bad_spec x/op.yaml:4:22: 'archs.hip.only': '8.0' is not an architecture of hip (as in gfx90a, "
        "gfx90a:xnack+ or "
        "gfx9-4-generic)"},
       {"backends: [cuda, hip]\narchs: {hip: {only: [gfx90b]}}",
-       "bad_spec x/op.yaml:4:22: 'archs.hip.only': 'gfx90b' is no architecture (as in gfx90a, gfx90a:xnack+ "
+       "bad_spec x/op.yaml:4:22: 'archs.hip.only': 'gfx90b' is not an architecture (as in gfx90a, "
+       "gfx90a:xnack+ "
        "or "
        "gfx9-4-generic)"},
       {"archs: {only: [gfx90a]}",
-       "bad_spec x/op.yaml:3:16: 'archs.only': 'gfx90a' is no architecture of cuda (as in 8.0, 9.0a, "
+       "bad_spec x/op.yaml:3:16: 'archs.only': 'gfx90a' is not an architecture of cuda (as in 8.0, 9.0a, "
        "8.0-real or "
        "8.0-virtual)"},
       {"backend: hip\narchs: {min: gfx90a}",
@@ -242,7 +248,7 @@ TEST_CASE("a requirement is of exactly one kind and complete") {
       {"requires: [{cpu: avx2, root: CCL_ROOT}]",
        "bad_spec x/op.yaml:3:30: 'root' goes with 'header' and 'library' only"},
       {"requires: [{library: ccl, root: a/b}]",
-       "bad_spec x/op.yaml:3:33: 'requires.root': 'a/b' is no identifier (letters, digits and '_')"},
+       "bad_spec x/op.yaml:3:33: 'requires.root': 'a/b' is not an identifier (letters, digits and '_')"},
       {"requires: [{library: ccl, package: ../x}]",
        "bad_spec x/op.yaml:3:36: 'requires.package': '../x' leaves the source root ('..')"},
       {"requires: [{cpu: avx2, function: f}]",
@@ -258,16 +264,17 @@ TEST_CASE("a requirement is of exactly one kind and complete") {
        "missing_source x/op.yaml:3:21: 'gone.cu' is not there | Paths are relative to the pack's source "
        "root, /src."},
       {"requires: [{command: /bin/sh}]",
-       "bad_spec x/op.yaml:3:22: 'requires.command': '/bin/sh' is no command name (a program looked up on "
+       "bad_spec x/op.yaml:3:22: 'requires.command': '/bin/sh' is not a command name (a program looked up on "
        "PATH)"},
       {"requires: [{command: []}]", "bad_spec x/op.yaml:3:22: 'requires.command' is empty"},
       {"requires: [{header: /etc/passwd}]",
        "bad_spec x/op.yaml:3:21: 'requires.header': '/etc/passwd' is absolute; paths are relative to the "
        "source root"},
       {"requires: [{cpu: AVX2}]",
-       "bad_spec x/op.yaml:3:18: 'requires.cpu': 'AVX2' is no CPU feature (as in /proc/cpuinfo, e.g. avx2)"},
+       "bad_spec x/op.yaml:3:18: 'requires.cpu': 'AVX2' is not a CPU feature (as in /proc/cpuinfo, e.g. "
+       "avx2)"},
       {"requires: [{module: os;id}]",
-       "bad_spec x/op.yaml:3:21: 'requires.module': 'os;id' is no Python module (identifiers joined by "
+       "bad_spec x/op.yaml:3:21: 'requires.module': 'os;id' is not a Python module (identifiers joined by "
        "dots)"},
   });
   const std::string error = SpecWorld().error("name: x\nsources: [a.cu]\nrequires: [{cuda: newest}]\n");
@@ -342,11 +349,12 @@ TEST_CASE("sources are files that are there, each once") {
   CHECK(error("[{archs: {min: 8.0}}]") == "bad_spec x/op.yaml:2:11: a source needs either 'path' or 'glob'");
   CHECK(error("[{path: a.cu, glob: b*}]") ==
         "bad_spec x/op.yaml:2:11: a source needs either 'path' or 'glob'");
-  CHECK(error("[bwd/note.txt]") ==
-        "bad_spec x/op.yaml:2:11: 'sources': 'bwd/note.txt' is no source file (.cu, .hip, .sycl, .cpp, .cc, "
-        ".cxx)");
+  CHECK(
+      error("[bwd/note.txt]") ==
+      "bad_spec x/op.yaml:2:11: 'sources': 'bwd/note.txt' is not a source file (.cu, .hip, .sycl, .cpp, .cc, "
+      ".cxx)");
   CHECK(error("[{glob: bwd/*}]") ==
-        "bad_spec x/op.yaml:2:18: 'glob': 'bwd/note.txt' is no source file (.cu, .hip, .sycl, .cpp, .cc, "
+        "bad_spec x/op.yaml:2:18: 'glob': 'bwd/note.txt' is not a source file (.cu, .hip, .sycl, .cpp, .cc, "
         ".cxx)");
   CHECK(
       error("[{glob: \"a**/*.cu\"}]") ==
@@ -368,13 +376,14 @@ TEST_CASE("sources are files that are there, each once") {
   CHECK(error("[{path: a.cu, flags: {link: [-s]}}]") ==
         "bad_spec x/op.yaml:2:31: 'flags.link' belongs to the op, not to a source");
   CHECK(error("[{path: a.cu, seconds: soon}]") ==
-        "bad_spec x/op.yaml:2:33: 'seconds': 'soon' is no whole number of seconds");
+        "bad_spec x/op.yaml:2:33: 'seconds': 'soon' is not a whole number of seconds");
   CHECK(error("[{path: a.cu, hipify: true}]") ==
         "bad_spec x/op.yaml:2:32: 'hipify' means nothing for an op that is not for hip | Set 'backends: "
         "[cuda, hip]' of the op.");
   for (const std::string threads : {"1", "65", "auto"})
     CHECK(error("[{path: a.cu, split_compile: " + threads + "}]") ==
-          "bad_spec x/op.yaml:2:39: 'split_compile': '" + threads + "' is no number of threads from 2 to 64");
+          "bad_spec x/op.yaml:2:39: 'split_compile': '" + threads +
+              "' is not a number of threads from 2 to 64");
   CHECK(error("[{path: a.cu, for: {}}]") ==
         "bad_spec x/op.yaml:2:29: 'for' takes a map of define names to lists of values");
   CHECK(error("[{path: a.cu, for: {A: []}}]") == "bad_spec x/op.yaml:2:33: 'for.A' has no values");

@@ -15,7 +15,7 @@ TEST_CASE("times of AWS and HTTP are seconds since the epoch") {
   CHECK(read_http_date("Thu, 29 Feb 2024 23:59:59 GMT") == 1709251199);
 }
 
-TEST_CASE("what is no time is none") {
+TEST_CASE("what is not a time is none") {
   for (const char* text : {"", "soon", "2013-05-24", "2013-13-24T00:00:00Z", "2013-05-24T24:00:00Z",
                            "2013-05-24T00:00:00", "2013-05-24T00:00:00 UTC", "2013-05-24T00:00:00*02:00"}) {
     INFO(text);

@@ -210,7 +210,7 @@ TEST_CASE("A folder of a package is looked for in the packages of a named Python
 TEST_CASE("A folder that no Python package has is unmet, saying where it was looked for") {
   World world;
   const Requirement folder = need_folder("numpy/include", "packages");
-  CHECK(world.ask(folder).why == "not found: no folder numpy/include: no folder of Python packages is there");
+  CHECK(world.ask(folder).why == "not found: no folder numpy/include: this Python has no folder of packages");
   world.files.add_file("/usr/lib/python3/dist-packages/numpy/include", "a file");
   world.files.add_directory("/usr/local/lib/python3.11/dist-packages");
   const Finding finding = world.ask(folder);

@@ -418,7 +418,7 @@ TEST_CASE(
   }
   world.environment["DS_ACCELERATOR"] = "cda";
   check_equal(world.error(), message(Exit::usage, "unknown_accelerator", "DS_ACCELERATOR",
-                                     "'cda' is no accelerator (did you mean 'cuda'?)",
+                                     "'cda' is not an accelerator (did you mean 'cuda'?)",
                                      "Use cuda, cpu or xpu, or unset it."));
 }
 

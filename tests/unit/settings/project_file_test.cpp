@@ -120,10 +120,10 @@ TEST_CASE("what a wrong value stands for is said") {
     const auto loaded = project.load();
     return loaded ? "" : loaded.error().what;
   };
-  CHECK(what("--memory", "8") == "'8' is a number of bytes (did you mean '8G'?)");
-  CHECK(what("--memory", "512") == "'512' is a number of bytes (did you mean '512M'?)");
+  CHECK(what("--memory", "8") == "'8' means bytes (did you mean '8G'?)");
+  CHECK(what("--memory", "512") == "'512' means bytes (did you mean '512M'?)");
   CHECK(what("--memory", "8 GiB").empty());
-  CHECK(what("--memory", "8%") == "'8%' is no size");
+  CHECK(what("--memory", "8%") == "'8%' is not a size");
   CHECK(what("--jobs", "4.0") == "'4.0' is not a whole number of at least 1 (did you mean '4'?)");
   CHECK(what("--jobs", "0s") == "'0s' is not a whole number of at least 1");
   CHECK(what("--color", "no") == "'no' is not one of the choices (did you mean 'never'?)");

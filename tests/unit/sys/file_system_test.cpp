@@ -178,7 +178,7 @@ TEST_CASE("A folder is listed in the order of bytes") {
   CHECK_FALSE(world.files->list(world.path("a")));
 }
 
-TEST_CASE("Reading what is no file fails at once") {
+TEST_CASE("Reading what is not a file fails at once") {
   World world;
   CHECK(world.files->read_file(world.path("absent")).error().what == "reading: No such file or directory");
   CHECK(world.files->read_file(world.folder.path()).error().what == "reading: Is a directory");

@@ -176,7 +176,7 @@ TEST_CASE("--cuda-home that is no toolkit is an error, whatever else is installe
       Choice().rejecting("--cuda-home").with("13.0.88").cuda_home("/bad").asking("8.0").error();
   CHECK(error.code == "no_toolkit");
   CHECK(error.where == "--cuda-home");
-  CHECK(error.what == "/bad is no CUDA toolkit: it has no bin/nvcc");
+  CHECK(error.what == "/bad is not a CUDA toolkit: it has no bin/nvcc");
 }
 
 // DeepSpeed's documentation example.
@@ -204,7 +204,7 @@ TEST_CASE("--drop-unsupported-archs takes the toolkit that lacks least, the firs
   const auto choice = Choice().with("13.0.88").dropping().asking("7.0;8.0+PTX").choose();
   REQUIRE(choice);
   CHECK(codes(choice->warnings) == Lines{"archs_dropped --drop-unsupported-archs"});
-  CHECK(choice->warnings[0].what == "CUDA 13.0.88 (/cuda-13.0) cannot target 7.0: built without");
+  CHECK(choice->warnings[0].what == "CUDA 13.0.88 (/cuda-13.0) cannot target 7.0; dsbuild builds without it");
 }
 
 TEST_CASE("--drop-unsupported-archs never drops everything") {

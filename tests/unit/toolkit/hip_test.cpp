@@ -163,7 +163,7 @@ TEST_CASE("Debian's clangs are each a compiler, with device libraries that clang
 #endif
 }
 
-TEST_CASE("A clang without HIP's headers is no HIP toolkit, and is worth a word only where it is named") {
+TEST_CASE("A clang without HIP's headers is not a HIP toolkit, and is worth a word only where it is named") {
   HipMachine machine;
   machine.add_clang("/usr/lib/llvm-22/bin/clang++");
   machine.files.add_directory("/opt/rocm");
@@ -331,12 +331,12 @@ TEST_CASE("--rocm-home is a demand, ROCM_HOME a preference") {
   REQUIRE(other->warnings.size() == 1);
   CHECK(other->warnings[0].code == "other_toolkit");
   CHECK(other->warnings[0].what ==
-        "/nowhere is no HIP toolkit: there is no such folder; HIP clang 22.1.8 "
+        "/nowhere is not a HIP toolkit: there is no such folder; HIP clang 22.1.8 "
         "(/opt/rocm) is used");
   CHECK(other->warnings[0].fix == "pass --rocm-home to demand a toolkit");
   machine.settings.rocm_home = {"/nowhere", "--rocm-home"};
   const auto none = choose_toolkit(machine.settings, machine.find(), demand, {});
   REQUIRE_FALSE(none);
   CHECK(none.error().where == "--rocm-home");
-  CHECK(none.error().what == "/nowhere is no HIP toolkit: there is no such folder");
+  CHECK(none.error().what == "/nowhere is not a HIP toolkit: there is no such folder");
 }

@@ -70,8 +70,8 @@ TEST_CASE("What is no compile of one CUDA source is left to nvcc, without a word
                                                     {"a.o b.o -o c", "does not compile to an object (-c)"},
                                                     {"-c a.cu b.cu", "2 inputs"},
                                                     {"-c", "0 inputs"},
-                                                    {"-c a.cpp", "the source is no CUDA source"},
-                                                    {"-c -x c++ a.cu", "the source is no CUDA source"}};
+                                                    {"-c a.cpp", "the source is not a CUDA source"},
+                                                    {"-c -x c++ a.cu", "the source is not a CUDA source"}};
   for (const auto& [line, why] : lines) {
     const auto call = read_line(line);
     INFO(line);
@@ -84,7 +84,7 @@ TEST_CASE("A compile that is left to nvcc says why") {
   const std::map<std::string, std::string> lines = {
       {"-c a.cu --keep", "keeps files of its steps (--keep)"},
       {"-c a.cu -Xcompiler -save-temps", "the host compiler is given -save-temps"},
-      {"-c a.cu -o /dev/null", "the object is no file"},
+      {"-c a.cu -o /dev/null", "the object is not a file"},
       {"-c a.cu -arch=native", "its archs are those of the machine, or for the link (-arch=native)"},
       {"-c 'a$b.cu'", "a word has a character that shells read: a$b.cu"},
       {"-c a.cu -o x.o -o y.o", "two objects, or an empty one"},

@@ -35,7 +35,7 @@ bool has(const Words& argv, const std::string& word);
 
 bool exists(const std::string& path);
 bool is_file(const std::string& path);
-// Sorted; none of what is no folder.
+// Sorted; none of what is not a folder.
 Words names_in(const std::string& folder);
 std::string read_or_empty(const std::string& path);
 // `who`: the tool that says so where it cannot.
