@@ -139,7 +139,7 @@ run_null() {
 
 run_load() {
   read -ra parts <<<"${LOAD_PARTS:-}"
-  OUT="" PYTHONPATH="$repository/python${PYTHONPATH:+:$PYTHONPATH}" DSBUILD_PROGRAM="$new" DEEPSPEED="$carried/deepspeed" \
+  PYTHONPATH="$repository/python${PYTHONPATH:+:$PYTHONPATH}" DSBUILD_PROGRAM="$new" DEEPSPEED="$carried/deepspeed" \
     "$python" "$repository/tests/gpu/load.py" "${parts[@]}"
 }
 

@@ -3,9 +3,8 @@
 
 load.py [fit|devices|values|first|warm]...: the parts, by default all in this order. Exit code 1: something is not as expected.
 Needs the package dsbuild with its program, tvm-ffi, torch and nvcc (CUDA_HOME).
-  DEEPSPEED=DIR   DeepSpeed's sources (holds deepspeed/ops/csrc), for `first`
-  ARCHS=LIST      the GPU, where the table below has no column for it
-  OUT=DIR         the tables are also written to DIR/load.md
+  DEEPSPEED=DIR   DeepSpeed's sources (holds deepspeed/ops/csrc), for `first`, which is skipped without them
+  ROUNDS=N        of `first` (default: 1)
 """
 
 import ctypes
@@ -20,19 +19,17 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
+import figures  # noqa: E402
+
 WORK = pathlib.Path(tempfile.mkdtemp(prefix="dsbuild-load-"))
 FAILED = []
-LINES = []
+SKIPPED = 77
 
 # By hand, from CUDA's compatibility rules (docs/reference/arch.md, "What runs where"): what a bundle for these archs is on a GPU of
 # compute capability 9.0.
 ON_HOPPER = [("9.0", "native"), ("8.0+PTX", "ptx"), ("8.0", "no"), ("9.0a", "native"), ("10.0", "no"), ("8.0;9.0", "native")]
 NO_BINARY, NEWER_PTX = 209, 222  # cuda.h: CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_UNSUPPORTED_PTX_VERSION
-
-
-def say(line=""):
-    print(line, flush=True)
-    LINES.append(line)
 
 
 def check(what, is_right):
@@ -108,14 +105,18 @@ def what_load_says(bundle):
                                                                        "XDG_CACHE_HOME": str(WORK / "none")})
     answer = json.loads(run.stdout.splitlines()[-1])
     if "error" in answer:
-        return "no", answer["error"]["what"].splitlines()[-1].strip()
+        what = answer["error"]["what"].splitlines()[-1].strip()
+        return "no", what.rpartition(": fused_adam has ")[2]
     return max((row["runs"] for row in answer["coverage"]), key=["native", "ptx"].index), answer["coverage"][0]["by"]
 
 
 def fit():
+    with figures.table("load_fit") as table:
+        compare_fits(table)
+
+
+def compare_fits(table):
     driver = Driver()
-    say("| bundle for | by hand | dsbuild load | why | cuModuleLoadData |")
-    say("|---|---|---|---|---|")
     rows = [(archs, expected, build(archs), 0) for archs, expected in ON_HOPPER]
     rows.append(("9.0-virtual of CUDA 13.5", "no", newer_ptx(build("9.0-virtual")), NEWER_PTX))
     for archs, expected, bundle, wanted in rows:
@@ -123,12 +124,12 @@ def fit():
         images = [newer(image) for image in containers(bundle / "fused_adam.so")] if wanted else list(containers(bundle / "fused_adam.so"))
         codes = [driver.load(image) for image in images]
         right = said == expected and bool(codes) and all((code == 0) == (expected != "no") for code in codes)
-        say(f"| {archs} | {expected} | {said} | {why} | {word_of(codes)}{check('fit ' + archs, right)} |")
+        table.add(bundle=archs, expected=expected, said=said, why=why, driver=word_of(codes) + check("fit " + archs, right))
     bundle = build("9.0", op="cpu_adam")
     run = dsbuild("load", "cpu_adam", "--path", bundle, "--json")
     coverage = json.loads(run.stdout.splitlines()[-1])["coverage"]
-    say(f"| (no device code) | fits | {len(coverage)} images asked for | cpu_adam | – {check('fit cpu', coverage == [])}|")
-    say()
+    table.add(bundle="no device code", expected="fits", said=f"{len(coverage)} images asked for", why=check("fit cpu", coverage == []),
+              driver="–")
 
 
 def build(archs, op="fused_adam"):
@@ -156,16 +157,15 @@ def newer(image):
 
 def devices():
     uuid = subprocess.run(["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"], capture_output=True, text=True).stdout.split()[0]
-    say("| CUDA_VISIBLE_DEVICES | GPUs by dsbuild | by CUDA |")
-    say("|---|---|---|")
-    for value in ("0", uuid, uuid[:12], "", "-1", "7", "0,0", "MIG-" + uuid):
-        env = {**os.environ, "CUDA_VISIBLE_DEVICES": value}
-        run = subprocess.run([sys.executable, "-c", COUNT], capture_output=True, text=True, env=env)
-        there = int(run.stdout)
-        report = dsbuild("load", "fused_adam", "--path", build("9.0"), "--json", env={"CUDA_VISIBLE_DEVICES": value})
-        ours = len(json.loads(report.stdout.splitlines()[-1])["coverage"])
-        say(f"| {value.replace(uuid[4:], 'UUID')} | {ours} | {there}{check('devices ' + value, ours == there)} |")
-    say()
+    bundle = build("9.0")
+    with figures.table("load_devices") as table:
+        for value in ("0", uuid, uuid[:12], "", "-1", "7", "0,0", "MIG-" + uuid):
+            env = {**os.environ, "CUDA_VISIBLE_DEVICES": value}
+            run = subprocess.run([sys.executable, "-c", COUNT], capture_output=True, text=True, env=env)
+            there = int(run.stdout)
+            report = dsbuild("load", "fused_adam", "--path", bundle, "--json", env={"CUDA_VISIBLE_DEVICES": value})
+            ours = len(json.loads(report.stdout.splitlines()[-1])["coverage"])
+            table.add(value=value.replace(uuid[4:], "UUID") or '""', ours=ours, cudas=f"{there}{check('devices ' + value, ours == there)}")
 
 
 COUNT = """
@@ -198,9 +198,8 @@ print(json.dumps(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
 
 def values():
     _, code = python(VALUES, {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"})  # tvm-ffi asks torch for GPUs (docs/guides/python.md)
-    say(f"fused_adam, loaded before a fork and used with CUDA in the child, against torch.optim.AdamW: "
-        f"{'equal' if code == 0 else 'different'}{check('values', code == 0)}")
-    say()
+    print(f"fused_adam, loaded before a fork and used with CUDA in the child, against torch.optim.AdamW: "
+          f"{'equal' if code == 0 else 'different'}{check('values', code == 0)}\n", flush=True)
 
 
 # ---- the first use
@@ -233,24 +232,20 @@ def fresh():
 
 def first():
     sources = os.environ.get("DEEPSPEED")
+    if not sources:
+        print("skipped: DEEPSPEED is not set (DeepSpeed's sources: torch compiles its fused_adam)", file=sys.stderr)
+        return SKIPPED
     imported, _ = python("import torch")
-    say(f"import torch: {imported:.1f} s (of a warm file cache)")
-    times = {"native": [], "deepspeed": [], "torch": []}
-    for _ in range(int(os.environ.get("ROUNDS", "1"))):
-        times["native"].append(python(OURS.format(pack="native"), fresh())[0])
-        if sources:
-            times["torch"].append(python(TORCHS.format(root=sources), fresh())[0])
-            packages = f"{sources}:{os.environ.get('PYTHONPATH', '')}"  # as an editable DeepSpeed
-            times["deepspeed"].append(python(OURS.format(pack="deepspeed"), {**fresh(), "PYTHONPATH": packages})[0])
-    say("| first use of fused_adam, from the start of the process, nothing in any cache | s | of torch's time |")
-    say("|---|---|---|")
-    base = statistics.median(times["torch"]) if times["torch"] else None
-    for name, what in (("torch", "torch.utils.cpp_extension.load of DeepSpeed's"), ("deepspeed", "dsbuild.load, pack deepspeed"),
-                       ("native", "dsbuild.load, pack native")):
-        if times[name]:
-            median = statistics.median(times[name])
-            say(f"| {what} | {median:.1f} | {f'{median / base:.2f}' if base else '–'} |")
-    say()
+    packages = f"{sources}:{os.environ.get('PYTHONPATH', '')}"  # as an editable DeepSpeed
+    ways = [("`torch.utils.cpp_extension.load` of DeepSpeed's", TORCHS.format(root=sources), {}),
+            ("`dsbuild.load`, pack deepspeed", OURS.format(pack="deepspeed"), {"PYTHONPATH": packages}),
+            ("`dsbuild.load`, pack native", OURS.format(pack="native"), {})]
+    rounds = [[python(code, {**fresh(), **more})[0] for _, code, more in ways] for _ in range(int(os.environ.get("ROUNDS", "1")))]
+    medians = [statistics.median(times) for times in zip(*rounds)]
+    with figures.table("load_first", rounds=len(rounds), import_torch_s=round(imported, 1)) as table:
+        for (way, _, _), seconds in zip(ways, medians):
+            table.add(way=way, s=seconds, ratio_to_torch=seconds / medians[0])
+    return 0
 
 
 # ---- a second start
@@ -275,30 +270,31 @@ print(json.dumps([found - begin, imported - found, opened - imported, second, an
 
 def warm():
     rows = [row for row in (python(WARM)[1] for _ in range(10)) if row]
+    if not rows:
+        return
     medians = [statistics.median(row[i] for row in rows) for i in range(5)]
-    say("| a new process, everything built, medians of 10 | |")
-    say("|---|---|")
-    say(f"| finding the op | {medians[0] * 1e3:.1f} ms |")
-    say(f"| import tvm_ffi | {medians[1] * 1e3:.1f} ms |")
-    say(f"| dlopen | {medians[2] * 1e3:.1f} ms |")
-    say(f"| a second dsbuild.load | {medians[3] * 1e6:.2f} µs |")
-    say(f"| compiles | {medians[4]:.0f}{check('warm compiles', medians[4] == 0)} |")
-    say()
+    with figures.table("load_warm") as table:
+        table.add(what="finding the op", value=f"{medians[0] * 1e3:.1f} ms")
+        table.add(what="import tvm_ffi", value=f"{medians[1] * 1e3:.1f} ms")
+        table.add(what="dlopen", value=f"{medians[2] * 1e3:.1f} ms")
+        table.add(what="a second dsbuild.load", value=f"{medians[3] * 1e6:.2f} µs")
+        table.add(what="compiles", value=f"{medians[4]:.0f}{check('compiles of a second start', medians[4] == 0)}")
 
 
 def main():
     parts = {"fit": fit, "devices": devices, "values": values, "first": first, "warm": warm}
+    codes = []
     try:
         for name in sys.argv[1:] or parts:
             begin = time.monotonic()
-            parts[name]()
+            codes.append(parts[name]())
             print(f"({name}: {time.monotonic() - begin:.0f} s)", flush=True)
-            if os.environ.get("OUT"):
-                pathlib.Path(os.environ["OUT"], "load.md").write_text("\n".join(LINES) + "\n")
     finally:
         shutil.rmtree(WORK, ignore_errors=True)
     if FAILED:
         sys.exit("not as expected: " + ", ".join(FAILED))
+    if set(codes) == {SKIPPED}:
+        sys.exit(SKIPPED)
 
 
 if __name__ == "__main__":

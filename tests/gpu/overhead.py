@@ -1,8 +1,9 @@
-"""What calling a torch operator costs the host beside the tvm-ffi function below it, with the same allocations. Prints a table."""
+"""What calling a torch operator costs the host beside the tvm-ffi function below it, with the same allocations."""
 
 import statistics
 import time
 
+import figures
 import support  # exits with 77 where something is missing
 
 import torch
@@ -48,11 +49,11 @@ def adam_calls():
 
 
 def main():
-    print("| call | tvm-ffi, us | torch operator, us | beside it, us |\n|---|---|---|---|")
-    for name, calls in (("fp_quantize", quantize_calls()), ("rms_norm_forward, with a gradient", norm_calls()),
-                        ("fused_adam_step, 2 tensors", adam_calls())):
-        function, operator = map(microseconds, calls)
-        print(f"| {name} | {function:.1f} | {operator:.1f} | {operator - function:.1f} |", flush=True)
+    with figures.table("overhead") as table:
+        for name, calls in (("fp_quantize", quantize_calls()), ("rms_norm_forward, which has a gradient", norm_calls()),
+                            ("fused_adam_step on two tensors", adam_calls())):
+            function, operator = map(microseconds, calls)
+            table.add(call=name, function_us=function, operator_us=operator, difference_us=operator - function)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Speed of the bundle's CUDA ops against torch on the same GPU, as a Markdown table: on stdout, and in $OUT/gpu.md.
-`speed.py [OP…]`: of these ops."""
+"""speed.py [optimizers|quantizers|norms]...: speed of the bundle's CUDA ops against torch on the same GPU. Without words: all three
+tables."""
 
-import os
 import statistics
 import sys
 
+import figures
 import norms  # exits with 77 where something is missing
 import support
 import adam_reference
@@ -36,9 +36,7 @@ def median_ms(work, before=lambda: None):
 
 
 def row(name, size, own_ms, peer, peer_ms, own_bytes):
-    ratio = f"{peer_ms / own_ms:.2f}" if peer_ms else "–"
-    peer_text = f"{peer_ms:.3f}" if peer_ms else "–"
-    return f"| {name} | {size} | {own_ms:.3f} | {own_bytes / own_ms / 1e6:.0f} | {peer} | {peer_text} | {ratio} |"
+    return {"call": name, "size": size, "ms": own_ms, "peer": peer, "peer_ms": peer_ms, "bytes": own_bytes}
 
 
 def gpt2_shapes():
@@ -311,7 +309,7 @@ def rows_of_norm(norm, rows, hidden, dtype):
     peers = dict(functions_of(torch_norm(norm, hidden), *given))
     for part, arguments, moved in norm_calls(norm, inputs):
         own = queued_ms(lambda: getattr(norm, f"{part}_call")(*arguments))
-        yield row(f"{norm.name}_{part}", size, own, "a copy of as many bytes", copy_ms(moved), moved)
+        yield row(f"{norm.name}_{part}", size, own, figures.COPY, copy_ms(moved), moved)
         for peer, function in peers.items():
             work = backward_of(function, inputs) if part == "backward" else lambda: function(*given)
             yield row(f"{norm.name}_{part}", size, own, peer, queued_ms(work), moved)
@@ -325,26 +323,34 @@ def copy_row():
     source = torch.randn(2**28, device="cuda")
     target = torch.empty_like(source)
     own = median_ms(lambda: target.copy_(source))
-    return row("(a device-to-device copy)", "268 M float32", own, "–", None, 8 * 2**28)
+    return row("(a device-to-device copy)", "268 M float32", own, None, None, 8 * 2**28)
 
 
-ROWS = {"fused_adam": adam_rows, "fused_lion": lion_rows, "fused_lamb": lamb_rows, "fp_quantizer": fp_quantizer_rows,
-        "quantizer": quantizer_rows, **{norm.name: lambda _, norm=norm: norm_rows(norm) for norm in norms.both()}}
+def optimizer_rows():
+    yield copy_row()
+    for name, rows in (("fused_adam", adam_rows), ("fused_lion", lion_rows), ("fused_lamb", lamb_rows)):
+        yield from rows(support.load_op(name))
+
+
+def all_quantizer_rows():
+    yield from fp_quantizer_rows(support.load_op("fp_quantizer"))
+    yield from quantizer_rows(support.load_op("quantizer"))
+
+
+def all_norm_rows():
+    for norm in norms.both():
+        yield from norm_rows(norm)
+
+
+ROWS = {"optimizers": optimizer_rows, "quantizers": all_quantizer_rows, "norms": all_norm_rows}
 
 
 def main():
-    lines = [f"{torch.cuda.get_device_name()}, torch {torch.__version__}: medians of {SAMPLES} calls.", "",
-             "| call | size | ms | GB/s | compared with | ms | times as fast |", "|---|---|---|---|---|---|---|"]
-    print("\n".join(lines))
-    rows = [copy_row()]
-    print(rows[0])
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}: medians of {SAMPLES} calls.\n")
     for name in sys.argv[1:] or ROWS:
-        for text in ROWS[name](support.load_op(name)):
-            print(text)
-            rows.append(text)
-    if os.environ.get("OUT"):
-        with open(os.path.join(os.environ["OUT"], "gpu.md"), "w") as file:
-            file.write("\n".join(lines + rows) + "\n")
+        with figures.table(name) as table:
+            for own in ROWS[name]():
+                table.add_speed(**own)
 
 
 if __name__ == "__main__":

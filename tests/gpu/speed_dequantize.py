@@ -1,13 +1,12 @@
 """Dequantising to float32 against torch.compile of the formula, over fresh allocations: the same call varies with where its
-arrays lie, so each of ALLOCATIONS pairs of both gives one median, and a row has the median of these. Exits 1 where one is
-below WANTED times as fast. On stdout, and in $OUT/dequantize.md."""
+arrays lie, so each of ALLOCATIONS pairs of both gives one median, and a row has the median of these. Exit code 1: a row is
+below WANTED times as fast."""
 
-import os
-import pathlib
 import random
 import statistics
 import sys
 
+import figures
 import support  # exits with 77 where something is missing
 from speed import functions_of, median_ms, row, torch_dequantize, torch_dequantize_integers, torch_dequantize_with_offsets
 
@@ -95,18 +94,15 @@ def main():
     cases = [*(Fp8(group_size) for group_size in (128, 2048)),
              *(Integers(bits, group_size, with_offsets) for bits, group_size in ((8, 128), (8, 2048), (4, 128))
                for with_offsets in (False, True))]
-    lines = [f"{torch.cuda.get_device_name()}, torch {torch.__version__}: medians over {ALLOCATIONS} allocations, to float32.", "",
-             "| call | size | ms | GB/s | compared with | ms | times as fast |", "|---|---|---|---|---|---|---|"]
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}: medians over {ALLOCATIONS} allocations, to float32.\n")
     slow = []
-    for case in cases:
-        own, peer, moved = times_of(case)
-        name, ratio = f"268 M, groups of {case.group_size}", statistics.median(p / o for o, p in zip(own, peer))
-        lines.append(row(case.name, name, statistics.median(own), "torch.compile", ratio * statistics.median(own), moved))
-        print(lines[-1], flush=True)
-        if ratio < WANTED:
-            slow.append(f"{case.name}, {name}: {ratio:.2f}")
-    if os.environ.get("OUT"):
-        pathlib.Path(os.environ["OUT"], "dequantize.md").write_text("\n".join(lines) + "\n")
+    with figures.table("dequantize") as table:
+        for case in cases:
+            own, peer, moved = times_of(case)
+            name, ratio = f"268 M, groups of {case.group_size}", statistics.median(p / o for o, p in zip(own, peer))
+            table.add_speed(**row(case.name, name, statistics.median(own), "torch.compile", ratio * statistics.median(own), moved))
+            if ratio < WANTED:
+                slow.append(f"{case.name}, {name}: {ratio:.2f}")
     if slow:
         sys.exit("not as fast as wanted: " + "; ".join(slow))
 

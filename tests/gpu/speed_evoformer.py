@@ -1,9 +1,7 @@
-"""evoformer_attn's errors against float64 and its speed against torch's scaled_dot_product_attention, as Markdown
-tables: on stdout, and in $OUT/evoformer.md."""
-
-import os
+"""evoformer_attn's errors against float64 and its speed against torch's scaled_dot_product_attention."""
 
 import evoformer  # exits with 77 where something is missing
+import figures
 from evoformer import Case
 from speed import median_ms, short
 
@@ -26,8 +24,7 @@ def error_rows():
                 grads = evoformer.backward(t, out, lse, family)
                 errors = [evoformer.error(out, wanted_out)]
                 errors += [None if w is None else evoformer.error(g, w) for g, w in zip(grads, wanted)]
-                cells = " | ".join("–" if e is None else f"{e:.1e}" for e in errors)
-                yield f"| {case} | {family} | {short(dtype)} | {cells} |"
+                yield {"shape": str(case), "family": family, "dtype": short(dtype), **dict(zip(figures.GRADIENTS, errors))}
                 torch.cuda.empty_cache()
 
 
@@ -75,8 +72,8 @@ def speed_rows():
             peer["backward without bias gradients"] = median_ms(sdpa.backward(False))
             peer["backward"] = median_ms(sdpa.backward(True))
             for name in work:
-                yield (f"| {case} | {short(dtype)} | {name} | {own[name]:.3f} | {peer[name]:.3f} | "
-                       f"{peer[name] / own[name]:.2f} |")
+                yield {"call": f"evoformer_attn {name}", "size": f"{case} {short(dtype)}", "ms": own[name], "peer": "SDPA",
+                       "peer_ms": peer[name], "shape": str(case), "dtype": short(dtype), "pass": name}
             del sdpa
             torch.cuda.empty_cache()
 
@@ -84,23 +81,13 @@ def speed_rows():
 def main():
     torch.manual_seed(1)
     family = evoformer.op.evoformer_attn_family(torch.zeros(1, device="cuda"))
-    lines = []
-
-    def add(*texts):
-        for text in texts:
-            print(text)
-            lines.append(text)
-
-    add("| shape | family | dtype | out | grad_q | grad_k | grad_v | grad_bias1 | grad_bias2 |", "|" + "---|" * 9)
-    for text in error_rows():
-        add(text)
-    add("", f"{torch.cuda.get_device_name()}, torch {torch.__version__}, family {family}.", "",
-        "| shape | dtype | pass | ms | SDPA, ms | times as fast |", "|" + "---|" * 6)
-    for text in speed_rows():
-        add(text)
-    if os.environ.get("OUT"):
-        with open(os.path.join(os.environ["OUT"], "evoformer.md"), "w") as file:
-            file.write("\n".join(lines) + "\n")
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, family {family}.\n")
+    with figures.table("evoformer_errors") as table:
+        for row in error_rows():
+            table.add(**row)
+    with figures.table("evoformer_speed", family=family) as table:
+        for row in speed_rows():
+            table.add_speed(**row)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
-"""fp8_linear's errors against float64 and its speed against torch, as Markdown tables: on stdout, and in $OUT/fp8_linear.md.
+"""fp8_linear's errors against float64 and its speed against torch.
 
 Times are medians of runs that take turns (own, torch's, own, …). The products with their scaling work are captured in a CUDA
 graph each, so that what is compared is the GPU's work; layers run as they are.
 """
 
-import os
 import pathlib
 import statistics
 import sys
 
+import figures
 import support  # exits with 77 where something is missing
 import fp8_reference as reference
 
@@ -23,13 +23,7 @@ from dsbuild.fp8 import Fp8Recipe  # noqa: E402
 
 SIZES = (1024, 2048, 4096, 8192)
 WARM_UP, SAMPLES = 3, 30
-LINES = []
 FAILED = []
-
-
-def say(line=""):
-    print(line, flush=True)
-    LINES.append(line)
 
 
 def times_of(works, samples=SAMPLES):
@@ -62,24 +56,17 @@ def graphed(work):
     return graph.replay
 
 
-def cells(*values):
-    return "| " + " | ".join(values) + " |"
-
-
-def rated(name, what, own, peer, least):
-    """A cell with how many times as fast, and whether that is enough."""
-    times = peer / own
+def add_rated(table, call, size, own, peer, peer_ms, least, **more):
+    """Adds the row, and notes whether that is fast enough."""
+    times = table.add_speed(call, size, own, peer, peer_ms, least=least, **more)
     if least and times < least:
-        FAILED.append(f"{name} {what}: {times:.2f}, at least {least}")
-    return f"{times:.2f}" + (f" (at least {least})" if least else "")
+        FAILED.append(f"{size} {call}: {times:.2f}, at least {least}")
 
 
 # ---- errors
 
 
-def error_rows():
-    say("| M × N × K | formats | out | accumulators | error against the codes' product | against the true one |")
-    say("|---|---|---|---|---|---|")
+def add_errors(table):
     torch.manual_seed(1)
     for m, n, k in ((512, 512, 512), (512, 512, 4096), (512, 512, 16384), (1000, 777, 333)):
         for a_form, b_form in (("e4m3", "e4m3"), ("e5m2", "e4m3")):
@@ -93,9 +80,8 @@ def error_rows():
                     out = torch.empty(m, n, dtype=dtype, device="cuda")
                     op.fp8_linear_matmul(*codes, *scales, None, out, room, a_form, b_form, split)
                     errors = [((out.double() - wanted).norm() / wanted.norm()).item() for wanted in (of_codes, exact)]
-                    say(cells(f"{m} × {n} × {k}", f"{a_form} × {b_form}", str(dtype).removeprefix("torch."),
-                              "split" if split else "fast", *[f"{error:.1e}" for error in errors]))
-    say()
+                    table.add(size=f"{m} × {n} × {k}", formats=f"{a_form} × {b_form}", dtype=str(dtype).removeprefix("torch."),
+                              accumulators="split" if split else "fast", of_codes=errors[0], of_values=errors[1])
 
 
 # ---- products
@@ -172,18 +158,14 @@ def works_of(case, current, delayed):
             ("product against bfloat16", case.own_product, "torch.mm bfloat16", case.bfloat16_product)]
 
 
-def product_rows():
+def add_products(table):
     current, delayed = (torch.compile(function, dynamic=False) for function in (torch_current, torch_delayed))
-    say("| size³ | work | ms | TFLOP/s | compared with | ms | times as fast |")
-    say("|---|---|---|---|---|---|---|")
     for size in SIZES:
         for name, own, peer_name, peer in works_of(Case(size), current, delayed):
             ms = times_of({"own": graphed(own), "peer": graphed(peer)})
             least = 0.97 if "bfloat16" not in name else 1.6 if size == 8192 else None
-            say(cells(str(size), name, f"{ms['own']:.3f}", f"{2 * size**3 / ms['own'] / 1e9:.0f}", peer_name,
-                      f"{ms['peer']:.3f}", rated(str(size), name, ms["own"], ms["peer"], least)))
+            add_rated(table, name, size, ms["own"], peer_name, ms["peer"], least, tflops=2 * size**3 / ms["own"] / 1e9)
         torch.cuda.empty_cache()
-    say()
 
 
 # ---- layers
@@ -199,9 +181,7 @@ def trained(layer, x, grad):
     return work
 
 
-def layer_rows():
-    say("| size³ | forward and backward | ms | torch.nn.Linear bfloat16, ms | times as fast |")
-    say("|---|---|---|---|---|")
+def add_layers(table):
     for size in (4096, 8192):
         x, grad = (torch.randn(size, size, device="cuda").to(torch.bfloat16) for _ in range(2))
         x.requires_grad_()
@@ -212,21 +192,17 @@ def layer_rows():
             works[scaling] = trained(layer, x, grad)
         ms = times_of(works)
         for scaling, least in (("delayed", 1.25), ("current", 1.1)):
-            say(cells(str(size), scaling, f"{ms[scaling]:.3f}", f"{ms['plain']:.3f}",
-                      rated(str(size), scaling, ms[scaling], ms["plain"], least if size == 8192 else None)))
+            add_rated(table, f"Fp8Linear, {scaling} scaling", size, ms[scaling], "torch.nn.Linear bfloat16", ms["plain"],
+                      least if size == 8192 else None, scaling=scaling)
         torch.cuda.empty_cache()
-    say()
 
 
 def main():
-    say(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, cuBLASLt {op.fp8_linear_cublaslt().split()[0]}: medians of "
-        f"{SAMPLES} runs that take turns.")
-    say()
-    error_rows()
-    product_rows()
-    layer_rows()
-    if os.environ.get("OUT"):
-        pathlib.Path(os.environ["OUT"], "fp8_linear.md").write_text("\n".join(LINES) + "\n")
+    cublaslt = op.fp8_linear_cublaslt().split()[0]
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, cuBLASLt {cublaslt}: medians of {SAMPLES} runs that take turns.\n")
+    for name, add_rows in (("fp8_products", add_products), ("fp8_layers", add_layers), ("fp8_errors", add_errors)):
+        with figures.table(name, cuBLASLt=cublaslt) as table:
+            add_rows(table)
     if FAILED:
         sys.exit("not as fast as wanted: " + "; ".join(FAILED))
 

@@ -1,5 +1,5 @@
-"""Speed of the bundle's CPU optimisers against torch's own, on one and on all cores, as a Markdown table: on stdout, and in
-$OUT/cpu_optimizers.md. Ratios are of medians of calls that take turns.
+"""Speed of the bundle's CPU optimisers against torch's own, on one and on all cores. Ratios are of medians of calls that take
+turns.
 
   DSBUILD_BUNDLE=DIR  as the tests take it
   ELEMENTS=NUMBER     of all parameters together     (default: 16777216)
@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 
+import figures
 import support  # exits with 77 where something is missing
 
 try:
@@ -99,15 +100,11 @@ def rows_of(threads):
 def main():
     cores = len(os.sched_getaffinity(0))
     isa = support.load_op("cpu_adam").cpu_adam_isa()
-    lines = [f"torch {torch.__version__}, {cores} cores, {isa}: medians of {SAMPLES} calls over {ELEMENTS} float32 parameters.",
-             "", "| step | tensors | threads | ms | compared with | ms | times as fast |", "|---|---|---|---|---|---|---|"]
-    for threads in sorted({1, cores}):
-        for name, size, used, own, peer, other in rows_of(threads):
-            lines.append(f"| {name}_step | {size} | {used} | {own:.2f} | {peer} | {other:.2f} | {other / own:.2f} |")
-    print("\n".join(lines))
-    if os.environ.get("OUT"):
-        with open(os.path.join(os.environ["OUT"], "cpu_optimizers.md"), "w", encoding="utf-8") as file:
-            file.write("\n".join(lines) + "\n")
+    print(f"torch {torch.__version__}, {cores} cores, {isa}: medians of {SAMPLES} calls over {ELEMENTS} float32 parameters.\n")
+    with figures.table("cpu_optimizers", instructions=isa, parameters=ELEMENTS) as table:
+        for threads in sorted({1, cores}):
+            for name, size, used, own, peer, other in rows_of(threads):
+                table.add_speed(f"{name}_step", f"{size}, {used} threads", own, peer, other, tensors=size, threads=used)
 
 
 if __name__ == "__main__":
