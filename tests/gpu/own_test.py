@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The runner of tests/gpu/run.sh with stand-ins for its groups: whatever they do, there is a table and a file with all that is known."""
+"""The runner of tests/gpu/run.sh with stand-ins for its groups: whatever they do, there is a table and a file with all that is known.
+scripts/make_gpu_figures.py puts the tables of such files on its page, and sees where one was edited."""
 
 import json
 import os
@@ -274,6 +275,112 @@ class GroupsTest(unittest.TestCase):
     def test_without_a_part_the_script_says_how(self):
         done = subprocess.run([HERE / "run.sh"], capture_output=True, text=True, env={**os.environ, "PYTHON": sys.executable})
         self.assertEqual((done.returncode, done.stderr.splitlines()[0][:23]), (2, "run.sh PART [GROUP...]:"))
+
+
+PAGE = """# Figures
+
+<!-- not yet made from optimizers.json by scripts/make_gpu_figures.py -->
+An older table.
+<!-- end of optimizers -->
+
+Text between.
+
+{rest}"""
+PLACES = "".join(f"<!-- not yet made from {name}.json by scripts/make_gpu_figures.py -->\nolder {name}\n<!-- end of {name} -->\n"
+                 for name in figures.TABLES if name != "optimizers")
+MADE = """<!-- made from optimizers.json by scripts/make_gpu_figures.py -->
+One NVIDIA X (driver 1, CUDA 13.0, torch 2, Python 3, 16 cores, cuBLASLt 13.1.1), 2026-12-01, commit 0123456789ab:
+
+| call | size | ms | GB/s | compared with | ms | times as fast |
+|---|---|---|---|---|---|---|
+| step | 268 M | 2.000 | 2000 | torch | 3.000 | 1.50 |
+<!-- end of optimizers -->
+"""
+
+
+class FiguresTest(unittest.TestCase):
+    """scripts/make_gpu_figures.py on a page of its own."""
+
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix="dsbuild-figures-"))
+        self.addCleanup(shutil.rmtree, self.root)
+        for name in ("scripts/make_gpu_figures.py", "tests/python/figures.py"):
+            (self.root / name).parent.mkdir(parents=True)
+            shutil.copy(ROOT / name, self.root / name)
+        self.page = self.root / "docs" / "figures" / "gpu.md"
+        self.page.parent.mkdir(parents=True)
+        self.page.write_text(PAGE.format(rest=PLACES))
+
+    def script(self, *words):
+        command = [sys.executable, "-B", self.root / "scripts" / "make_gpu_figures.py", *words]
+        done = subprocess.run(command, capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    def part(self, name="speed", complete=True, chosen=(), groups=()):
+        """A part's file."""
+        row = {"call": "step", "size": "268 M", "ms": 2.0, "peer": "torch", "peer_ms": 3.0, "ratio": 1.5, "bytes": 4e9}
+        table = {"group": "optimizers", "notes": {"cuBLASLt": "13.1.1"}, "rows": [row], "complete": complete}
+        machine = {"gpu": "NVIDIA X", "driver": "1", "cuda": "13.0", "torch": "2", "python": "3", "cores": 16}
+        found = {"part": name, "machine": machine, "date": "2026-12-01", "commit": "0123456789abcdef", "chosen": list(chosen),
+                 "stopped": None, "groups": list(groups), "tables": {"optimizers": table} if name == "speed" else {}}
+        file = self.root / f"{name}.json"
+        file.write_text(json.dumps(found))
+        return file
+
+    def test_a_table_takes_its_place_and_the_others_stay(self):
+        self.assertEqual(self.script("--check"), (0, ""))
+        self.assertEqual(self.script(self.part()), (0, ""))
+        self.assertEqual(self.page.read_text(), f"# Figures\n\n{MADE}\nText between.\n\n{PLACES}")
+        self.assertEqual(self.script("--check"), (0, ""))
+
+    def test_an_edited_table_is_found(self):
+        self.script(self.part())
+        self.page.write_text(self.page.read_text().replace("| 1.50 |", "| 1.60 |"))
+        self.assertEqual(self.script("--check"), (1, "docs/figures/gpu.md: it is not up to date: run scripts/make_gpu_figures.py\n"))
+        self.assertEqual(self.script(), (0, ""))
+        self.assertIn(MADE, self.page.read_text())
+
+    def test_a_table_without_its_file_and_a_file_without_its_table_are_found(self):
+        self.script(self.part())
+        file = self.root / "docs" / "figures" / "gpu" / "optimizers.json"
+        file.rename(file.with_name("others.json"))
+        self.assertEqual(self.script("--check"), (1, "docs/figures/gpu.md: others.json is of no table\n"))
+        file.with_name("others.json").unlink()
+        self.assertEqual(self.script("--check")[0], 1)
+
+    def test_a_missing_place_is_found(self):
+        self.page.write_text(PAGE.format(rest=PLACES.replace("end of norms", "end of norm")))
+        self.assertEqual(self.script("--check"), (1, "docs/figures/gpu.md: it has no place for norms\n"))
+
+    def test_half_a_table_is_not_taken(self):
+        before = self.page.read_text()
+        self.assertEqual(self.script(self.part(complete=False)),
+                         (0, "optimizers stays as it is: optimizers did not measure all of it\n"))
+        self.assertEqual(self.script(self.part("tests", chosen=["norm"])), (0, "tests stays as it is: not all groups were run\n"))
+        self.assertEqual(self.page.read_text(), before)
+
+    def test_groups_of_tests_are_rows(self):
+        rows = [{"name": "norm", "result": "passed", "why": "", "tests": 24, "passed": 23, "skipped": {"needs two GPUs": 1}, "seconds": 41.2},
+                {"name": "optim", "result": "failed", "why": "exit code 1", "tests": 6, "passed": 5, "skipped": {}, "seconds": 9.0},
+                {"name": "frameworks", "result": "skipped", "why": "torch is not installed", "seconds": 1.0}]
+        self.assertEqual(self.script(self.part("tests", groups=rows)), (0, ""))
+        self.assertIn("""
+| norm | 23 of 24; 1 skipped: needs two GPUs | 41 |
+| optim | 5 of 6; exit code 1 | 9 |
+| frameworks | skipped: torch is not installed | 1 |
+<!-- end of tests -->
+""", self.page.read_text())
+
+    def test_what_the_runner_wrote_is_taken(self):
+        space = Space(self)
+        space.run([python("measures", MEASURES.format(end="")), python("passes", TESTS.format(value="True"))])
+        self.assertEqual(self.script(space.folder / "out" / "speed.json"), (0, ""))
+        self.assertIn("| rms_norm_forward | 8 rows | 2.000 | 2000 | 0.50 | – | – |\n<!-- end of norms -->", self.page.read_text())
+
+    def test_the_page_of_this_checkout_is_as_its_files_say(self):
+        command = [sys.executable, "-B", ROOT / "scripts" / "make_gpu_figures.py", "--check"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
 
 
 if __name__ == "__main__":
