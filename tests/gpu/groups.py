@@ -92,8 +92,9 @@ class Parts:
                 self.python("load warm", HERE / "load.py", "warm")]
 
     def sanitize(self):
-        """Each tensor has memory of its own, so that compute-sanitizer sees where it ends."""
-        groups = self.builds()
+        """Under compute-sanitizer each tensor has memory of its own, so that its end is seen."""
+        scripts = sorted({str(HERE / script) for script, *_ in SANITIZED.values()})
+        groups = [*self.builds(), self.python("all kernels", HERE / "sanitized_kernels.py", *scripts)]
         for name, (script, *words) in SANITIZED.items():
             for tool, options in TOOLS.items():
                 command = ["compute-sanitizer", "--tool", tool, *options, sys.executable, str(HERE / script), *words]

@@ -23,6 +23,7 @@ import figures  # noqa: E402
 import groups  # noqa: E402
 import outcome  # noqa: E402
 import run  # noqa: E402
+import sanitized_kernels  # noqa: E402
 from runner import processes_of  # noqa: E402
 
 WAIT = 240  # seconds for a run of some: the machine may be busy
@@ -65,7 +66,7 @@ import runner
 groups = [runner.Group(**group) for group in {groups!r}]
 work = pathlib.Path({work!r})
 facts = {{"machine": {{"gpu": "NVIDIA X", "driver": "1", "cuda": "13.0", "torch": "2", "python": "3", "cores": 16}}, "date": "2026-12-01",
-          "commit": "0123456789abcdef", "chosen": []}}
+          "commit": "0123456789abcdef", "chosen": {chosen!r}}}
 sys.exit(runner.Run("speed", groups, {lanes!r}, {limit!r}, work, work / "out", facts).go())
 """
 
@@ -81,8 +82,8 @@ class Space:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="dsbuild-gpu-"))
         test.addCleanup(shutil.rmtree, self.folder)
 
-    def start(self, given, lanes=None, limit=60):
-        code = RUN.format(path=PATH, groups=given, work=str(self.folder), lanes=lanes or {}, limit=limit)
+    def start(self, given, lanes=None, limit=60, chosen=()):
+        code = RUN.format(path=PATH, groups=given, work=str(self.folder), lanes=lanes or {}, limit=limit, chosen=list(chosen))
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests" / "python")}
         return subprocess.Popen([sys.executable, "-B", "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                 env=environment)
@@ -158,6 +159,11 @@ Slower than what they are compared with:
         self.assertEqual([row["size"] for row in found["behind"]], ["16 K"])
         self.assertEqual([len(found["tables"][name]["rows"]) for name in ("optimizers", "norms")], [3, 1])
         self.assertIn("== passes\ntest_one", (space.folder / "out" / "speed.log").read_text())
+
+    def test_chosen_groups_have_files_of_their_own(self):
+        space = Space(self)
+        space.run([python("load first", "print(1)")], chosen=["load first"])
+        self.assertEqual(sorted(path.name for path in (space.folder / "out").iterdir()), ["speed-load-first.json", "speed-load-first.log"])
 
     def test_a_group_is_ended_with_all_that_it_started(self):
         space = Space(self)
@@ -259,6 +265,15 @@ class GroupsTest(unittest.TestCase):
         for file in (ROOT / "kernels").glob("*/*.cu*"):
             if "__global__" in file.read_text():
                 self.assertLessEqual(included.get(file.parent.name, {file.parent.name}), set(groups.SANITIZED), file)
+
+    def test_a_kernel_that_no_script_launches_is_named(self):
+        every = sanitized_kernels.kernels_of_sources()
+        source = "".join(file.read_text() for file in (ROOT / "kernels").glob("*/*.cu*"))
+        self.assertEqual(len(every), source.count("__global__"))
+        names = [f"void dsbuild::ops::(anonymous namespace)::{name}<float>(float*)" for name in every if name != "grad_q_kernel"]
+        self.assertEqual(sanitized_kernels.not_launched(names), ["grad_q_kernel (evoformer_attn/attention_backward.cuh)"])
+        without = [name for name in names if "::quantize_groups" not in name] + ["_ZN7dsbuild3ops13grad_q_kernelIfEEvPf"]
+        self.assertEqual(sanitized_kernels.not_launched(without), ["quantize_groups (include/grouped.cuh)"])
 
     def test_names_are_those_of_one_group(self):
         for part in self.parts.values():

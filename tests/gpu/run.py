@@ -4,12 +4,12 @@
   speed      measures speed against torch; no two groups at once
   sanitize   runs the kernels under compute-sanitizer: memcheck, racecheck, initcheck
 
-With GROUP: these groups alone. Each part ends with a table, within LIMIT seconds. Exit code 1: a group failed, or did not run.
+With GROUP: these groups alone; their files are named PART-GROUP. Each part ends with a table, within LIMIT seconds. Exit code 1: a group failed, or did not run.
 Needs nvcc, ninja, torch, numpy and tvm-ffi.
   WORK=DIR          keeps bundles and logs; the next part uses them      (default: dsbuild-gpu in TMPDIR or /tmp)
   OUT=DIR           PART.json and PART.log are written there             (default: WORK/out)
   LIMIT=SECONDS     for the part                                         (default: 480)
-  DSBUILD=FILE      the dsbuild to use                                   (default: build/release of this checkout)
+  DSBUILD=FILE      the dsbuild to use              (default: build/release of this checkout, or that on PATH)
   BUNDLE=DIR        test this bundle, build nothing
   ARCH=LIST         what to build for                                    (default: native)
   MORE="OPTION…"    for these builds, for example --backend slices
@@ -27,6 +27,7 @@ import os
 import pathlib
 import platform
 import re
+import shutil
 import subprocess
 import sys
 
@@ -71,7 +72,9 @@ def set_environment(work):
     """Of all groups."""
     packages = [os.environ.get("TVM_FFI_DIR", ""), *PACKAGES, os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = ":".join(filter(None, packages))
-    os.environ.setdefault("DSBUILD_PROGRAM", os.environ.get("DSBUILD") or str(ROOT / "build/release/apps/dsbuild/dsbuild"))
+    built = ROOT / "build/release/apps/dsbuild/dsbuild"
+    program = built if built.exists() else shutil.which("dsbuild") or built
+    os.environ.setdefault("DSBUILD_PROGRAM", os.environ.get("DSBUILD") or str(program))
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(work / "torchinductor"))
     os.environ.update(PYTHONUNBUFFERED="1", PYTHONDONTWRITEBYTECODE="1")
 

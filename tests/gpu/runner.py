@@ -15,7 +15,7 @@ import outcome
 GROUP = "DSBUILD_GPU_GROUP"  # a variable that all processes of a group have
 LOOK = 0.2  # seconds between two looks at the processes
 END = 10  # seconds in which a killed process must be gone
-TAIL = 40  # lines of a failed group's log
+TAIL = 25  # lines of a failed group's log
 LOG_BYTES = 1_000_000  # of each group, in the part's log
 
 
@@ -77,6 +77,8 @@ class Run:
         self.waiting, self.running, self.results, self.tables = list(groups), [], {}, {}
         self.order = [group.name for group in groups]
         self.stopped = None  # the signal that stopped the run
+        # Chosen groups leave the file of the whole part alone.
+        self.file_name = "-".join([part, *facts.get("chosen", ())]).replace(" ", "-")[:100]
         self.out = out
         self.folder = work / part
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -200,10 +202,10 @@ class Run:
         found = {"schema": 1, "part": self.part, **self.facts, "seconds": round(time.monotonic() - self.begin, 1),
                  "stopped": signal.Signals(self.stopped).name if self.stopped else None, "groups": self.rows(),
                  "behind": figures.behind(self.tables), "tables": self.tables}
-        new = self.out / f"{self.part}.json.new"
+        new = self.out / f"{self.file_name}.json.new"
         new.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        new.replace(self.out / f"{self.part}.json")
-        with open(self.out / f"{self.part}.log", "w", encoding="utf-8") as log:
+        new.replace(self.out / f"{self.file_name}.json")
+        with open(self.out / f"{self.file_name}.log", "w", encoding="utf-8") as log:
             for name in self.order:
                 file = self.folder / f"{name.replace(' ', '-')}.log"
                 if name in self.results and file.exists():
@@ -226,5 +228,5 @@ class Run:
         for row in self.rows():
             counts[row["result"]] = counts.get(row["result"], 0) + 1
         lines += ["", f"{self.part}: {', '.join(f'{number} {result}' for result, number in counts.items())} in "
-                  f"{time.monotonic() - self.begin:.0f} s; {self.out / self.part}.json"]
+                  f"{time.monotonic() - self.begin:.0f} s; {self.out / self.file_name}.json"]
         return "\n".join(lines)
