@@ -136,7 +136,7 @@ class Run:
     def start(self, group):
         temporary = self.file(group, "tmp")
         temporary.mkdir()
-        environment = {**os.environ, **group.environment, GROUP: self.mark(group), "RECORD": str(self.file(group, "rows")),
+        environment = {**os.environ, **group.environment, GROUP: self.mark(group), figures.RECORD: str(self.file(group, "rows")),
                        "TMPDIR": str(temporary)}
         now = time.monotonic()
         with open(self.file(group, "log"), "wb") as log:

@@ -7,6 +7,7 @@ import json
 import os
 import typing
 
+RECORD = "DSBUILD_GPU_RECORD"
 COPY = "a copy of as many bytes"  # what a norm is compared with beside its peers: no peer is that fast
 
 
@@ -117,14 +118,14 @@ def rounded(value):
 
 
 class Recorder:
-    """Prints rows, and appends them to the file that RECORD names: a script that is stopped has those that it measured."""
+    """Prints rows, and appends them to the file that DSBUILD_GPU_RECORD names: a script that is stopped has those that it measured."""
 
     def __init__(self, name):
         self.name, self.table = name, TABLES[name]
 
     def write(self, **fields):
-        if os.environ.get("RECORD"):
-            with open(os.environ["RECORD"], "a", encoding="utf-8") as file:
+        if os.environ.get(RECORD):
+            with open(os.environ[RECORD], "a", encoding="utf-8") as file:
                 file.write(json.dumps({"table": self.name, **fields}, ensure_ascii=False) + "\n")
 
     def add(self, **row):
