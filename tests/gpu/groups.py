@@ -88,8 +88,8 @@ class Parts:
                 self.python("dequantize", HERE / "speed_dequantize.py"),
                 self.python("overhead", HERE / "overhead.py", limit=60),
                 self.python("load first", HERE / "load.py", "first", limit=180),
-                self.python("cpu_optimizers", PYTHON_TESTS / "speed_cpu_optimizers.py"),
-                self.python("load warm", HERE / "load.py", "warm")]
+                self.python("load warm", HERE / "load.py", "warm"),
+                self.python("cpu_optimizers", PYTHON_TESTS / "speed_cpu_optimizers.py", limit=180)]
 
     def sanitize(self):
         """Under compute-sanitizer each tensor has memory of its own, so that its end is seen."""
