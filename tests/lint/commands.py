@@ -5,7 +5,7 @@
     <!-- not typed: needs a GPU -->
     <!-- prints -->             what the commands before it print
 
-The script named is there and names the page, or is READS_ALL_PAGES. docs/reference/messages.md is made of what tests typed."""
+The script named is there and names the page, or is READS_ALL_PAGES; it finds blocks that begin their line. docs/reference/messages.md is made of what tests typed."""
 
 import re
 
@@ -26,7 +26,7 @@ def mark_before(text, position):
     return MARK.match(text[:position].rstrip("\n").rpartition("\n")[2])
 
 
-def check_mark(mark, page, texts):
+def check_mark(mark, is_indented, page, texts):
     if not mark:
         return "who types these commands? <!-- typed by TEST --> or <!-- not typed: WHY --> on the line before"
     script = mark.group(1)
@@ -34,6 +34,8 @@ def check_mark(mark, page, texts):
         return f"there is no {script}"
     if script and script != READS_ALL_PAGES and page not in texts[script]:
         return f"{script} does not name {page}"
+    if script and is_indented:
+        return f"{script} finds only blocks that begin their line"
     return ""
 
 
@@ -41,7 +43,7 @@ def check_page(page, text, texts):
     for fence in FENCE.finditer(text):
         language, content = fence.groups()
         if language in SHELL or language not in NO_SHELL and COMMAND.search(content):
-            yield fence.start(), check_mark(mark_before(text, fence.start()), page, texts)
+            yield fence.start(), check_mark(mark_before(text, fence.start()), fence.group().startswith(" "), page, texts)
     blanked = FENCE.sub(lambda fence: re.sub(r"[^\n]", "", fence.group()), text)
     for block in INDENTED.finditer(blanked):
         if COMMAND.search(block.group()) and blanked[:block.start()].endswith("\n\n"):
@@ -59,7 +61,7 @@ def check(texts):
 GOOD = {
     "README.md": "<!-- typed by tests/cli/a_test.py -->\n```sh\ndsbuild plan\n```\n",
     "docs/a.md": "<!-- not typed: needs a GPU -->\n```\ndsbuild\n```\n\n```yaml\npip : 1\n```\n\n```\nlib/a   that\n```\n\n    a = 1\n"
-                 f"- a list\n\n  <!-- typed by {READS_ALL_PAGES} -->\n  ```console\n  $ dsbuild\n  ```\n",
+                 f"- a list\n\n  <!-- not typed: needs root -->\n  ```console\n  $ dsbuild\n  ```\n\n<!-- typed by {READS_ALL_PAGES} -->\n```\n$ dsbuild\n```\n",
     lint.MADE_PAGE: "```\n$ dsbuild\n```\n",
     "tests/cli/a_test.py": 'PAGE = "README.md"\n',
     READS_ALL_PAGES: "",
@@ -72,6 +74,7 @@ BAD = [
     ("docs/b.md", "<!-- not typed: -->\n```\npip install a\n```\n", ":2: who types"),
     ("docs/b.md", "<!-- typed by tests/b.py -->\n```\npip install a\n```\n", ":2: there is no tests/b.py"),
     ("docs/b.md", "<!-- typed by tests/cli/a_test.py -->\n```\npip install a\n```\n", ":2: tests/cli/a_test.py does not name docs/b.md"),
+    ("docs/b.md", f"- a\n\n  <!-- typed by {READS_ALL_PAGES} -->\n  ```sh\n  dsbuild plan\n  ```\n", ":4: tests/cli/doc_commands_test.py finds only"),
     ("docs/b.md", "So:\n\n    dsbuild plan\n", ":3: commands stand in a block"),
     ("CONTRIBUTING.md", "```\n./scripts/test.sh\n```\n", ":1: who types"),
 ]
