@@ -120,7 +120,7 @@ void write_metrics(const Settings& settings, const CommandContext& context) {
   const Path& file = settings.metrics.value;
   if (file.empty()) return;
   FileSystem& files = context.system.files;
-  const auto written = files.write_file(file, render_metrics(read_counts(settings.store.value, files)));
+  const auto written = files.write_file(file, render_metrics(read_counts(settings.local_cache.value, files)));
   if (!written)
     print_warnings({warning("metrics_unwritten", file.string(), written.error().what,
                             "Give --metrics a file in an existing, writable folder.")},

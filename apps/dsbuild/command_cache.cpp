@@ -18,8 +18,8 @@ using Work = Result<int> (*)(const CommandContext& context);
 Result<int> show_stats(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
-  DSBUILD_TRY(stats, TieredCache(context.system.files, settings.store.value).stats());
-  const CacheView view{settings.store.value.string(), settings.store_size.value, stats};
+  DSBUILD_TRY(stats, TieredCache(context.system.files, settings.local_cache.value).stats());
+  const CacheView view{settings.local_cache.value.string(), settings.local_cache_size.value, stats};
   const Style style = style_for(settings, context, false);
   DSBUILD_CHECK(print_result(
       settings.json.value ? render_cache_stats_json(view) : render_cache_stats(view, style), style));
@@ -27,7 +27,7 @@ Result<int> show_stats(const CommandContext& context) {
 }
 
 Result<int> print_removal(const CacheRemoval& removal, const Settings& settings) {
-  const std::string folder = settings.store.value.string();
+  const std::string folder = settings.local_cache.value.string();
   DSBUILD_CHECK(print_done(settings, render_cache_removal_json(removal, folder),
                            render_cache_removal(removal, folder)));
   return 0;
@@ -36,14 +36,15 @@ Result<int> print_removal(const CacheRemoval& removal, const Settings& settings)
 Result<int> prune(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
-  DSBUILD_TRY(removal,
-              TieredCache(context.system.files, settings.store.value).prune(settings.store_size.value));
+  DSBUILD_TRY(
+      removal,
+      TieredCache(context.system.files, settings.local_cache.value).prune(settings.local_cache_size.value));
   return print_removal(removal, settings);
 }
 
 Result<int> clear(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
-  DSBUILD_TRY(removal, TieredCache(context.system.files, request.settings.store.value).clear());
+  DSBUILD_TRY(removal, TieredCache(context.system.files, request.settings.local_cache.value).clear());
   return print_removal(removal, request.settings);
 }
 
@@ -69,7 +70,7 @@ class TransferEvents : public ShownEvents {
 Result<Request> request_of_transfer(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
   request.settings = settings_of_transfer(std::move(request.settings));
-  if (request.settings.store_size.value > 0) return request;
+  if (request.settings.local_cache_size.value > 0) return request;
   return fail(Exit::usage, "bad_option", "--cache-size",
               "the local cache has no room, and this fills or reads it", "Leave --cache-size 0 out.");
 }
@@ -148,7 +149,7 @@ Result<int> import_file(const CommandContext& context) {
   const Settings& settings = request.settings;
   TransferEvents events(settings, context);
   Session session(settings, context.system, events);
-  DSBUILD_CHECK(TieredCache(context.system.files, settings.store.value).check());
+  DSBUILD_CHECK(TieredCache(context.system.files, settings.local_cache.value).check());
   DSBUILD_TRY(archive, open_archive(context.system.files, file));
   if (archive.scope != settings.remote_scope.value)
     return fail(Exit::usage, "other_scope", file.string(),

@@ -68,8 +68,8 @@ inline constexpr const char* k_hipify_id_file = "tools/hipify.id";
 inline constexpr const char* k_steps_folder = "tools/steps";
 // Files that contain a path: of the cache ("": there is none), of the folder that remembers file digests
 // (sys/digest_memo.h).
-inline constexpr const char* k_store_file = "tools/store";
-inline constexpr const char* k_digests_file = "tools/digests";
+inline constexpr const char* k_local_cache_file = "tools/store";
+inline constexpr const char* k_digest_memo_file = "tools/digests";
 // The folders that compilers search by default, one a line: header folders, and library folders after "-L".
 inline constexpr const char* k_tool_folders_file = "tools/folders";
 // The id files of compilers whose assembler can list the files that it reads, one a line.

@@ -6,9 +6,9 @@
 
 namespace dsbuild {
 void count_build(const EndedBuild& build, const Settings& settings, Session& session) {
-  if (settings.store_size.value == 0) return;
+  if (settings.local_cache_size.value == 0) return;
   const auto milliseconds = static_cast<uint64_t>(std::llround(build.seconds * 1000));
-  TieredCache(session.system.files, settings.store.value).count([&](CacheCounts& counts) {
+  TieredCache(session.system.files, settings.local_cache.value).count([&](CacheCounts& counts) {
     ++counts.builds;
     counts.failed_builds += build.has_failed ? 1 : 0;
     counts.build_milliseconds += milliseconds;

@@ -148,8 +148,8 @@ Result<bool> write_graph(const BuildPlan& plan, const Path& folder, FileSystem& 
 // A store that cannot be one would be passed over in silence by every step.
 Result<void> check_folders(const Settings& settings, FileSystem& files) {
   DSBUILD_CHECK(check_out_folder(settings.out.value, files));
-  if (settings.store_size.value == 0) return {};
-  return TieredCache(files, settings.store.value).check();
+  if (settings.local_cache_size.value == 0) return {};
+  return TieredCache(files, settings.local_cache.value).check();
 }
 
 Result<std::unique_ptr<FolderLock>> lock_if_built(const Request& request, const FileReader& files) {

@@ -99,7 +99,7 @@ Result<std::optional<ShardOutcome>> try_shard(Request request, SliceTesting test
   const ShardChoice& choice = settings.shard.value;
   const ShardPlan own = cut_plan(plan, static_cast<size_t>(choice.of));
   DSBUILD_TRY(cut, agree(own, settings.shard_plan.value, files));
-  DSBUILD_CHECK(TieredCache(files, settings.store.value).check());
+  DSBUILD_CHECK(TieredCache(files, settings.local_cache.value).check());
   DSBUILD_CHECK(check_reachable(cut.digest, settings, session));
   ShardOutcome outcome;
   outcome.share = share_of(cut, choice);
@@ -141,7 +141,7 @@ Result<void> check_shard(const Settings& settings) {
   if (settings.remote.value.empty())
     return refuse(settings, shard + " needs a cache that machines share, and none is named",
                   "Name the one of all shards: --remote URL, or DSBUILD_REMOTE.");
-  if (settings.store_size.value == 0)
+  if (settings.local_cache_size.value == 0)
     return refuse(settings, shard + " needs the local cache, and it has no room",
                   "Leave --cache-size 0 out.");
   if (choice.is_share() && settings.remote_upload.value == RemoteUpload::never)

@@ -27,8 +27,8 @@ std::vector<Warning> check_caches(const Settings& settings, FileSystem& files) {
   };
   add(settings.cache_dir, "Each build folder examines the compilers again, and dsbuild caches no results",
       "Make it writable, or name another: XDG_CACHE_HOME=DIR.");
-  const Path& store = settings.store.value;
-  if (settings.store_size.value > 0 && !is_below(store, settings.cache_dir))
+  const Path& store = settings.local_cache.value;
+  if (settings.local_cache_size.value > 0 && !is_below(store, settings.cache_dir))
     add(store, "dsbuild caches no results", "Make it writable, or name another: --cache-dir DIR.");
   return warnings;
 }

@@ -80,7 +80,7 @@ Result<CacheTransfer> transfer_plan(Request request, Session& session) {
   if (session.remote->pushes()) session.facts.share_known();
   DSBUILD_TRY(plan, make_plan(std::move(request), session));
   const Settings& settings = plan.settings();
-  DSBUILD_CHECK(TieredCache(files, settings.store.value).check());
+  DSBUILD_CHECK(TieredCache(files, settings.local_cache.value).check());
   plan.untested.clear();  // a self-test starts compilers
   session.starts_no_tools = true;
   DSBUILD_TRY(ninja, find_ninja(settings, session.system, session.facts));
@@ -102,7 +102,7 @@ Result<CacheTransfer> transfer_plan(Request request, Session& session) {
 }
 
 Result<CacheTransfer> push_all(const Settings& settings, Session& session) {
-  DSBUILD_TRY(items, TieredCache(session.system.files, settings.store.value).items());
+  DSBUILD_TRY(items, TieredCache(session.system.files, settings.local_cache.value).items());
   DSBUILD_CHECK(in_pieces(items, session,
                           [&](const std::vector<UpstreamItem>& piece) { session.remote->push(piece); }));
   return with_uses({}, session);

@@ -38,7 +38,7 @@ void tell_recorded(const BuildPlan& graph, const Path& build_dir, const FileRead
     EdgeEvent event;
     event.kind = EdgeEventKind::finished;
     event.edge = edge;
-    for (const ToolOutput& said : record ? record->said : std::vector<ToolOutput>{})
+    for (const ToolOutput& said : record ? record->tool_output : std::vector<ToolOutput>{})
       event.output += said.text;
     collector.on_edge(event);
   }

@@ -128,7 +128,7 @@ RemoteMisses fetch_what_is_due(const DueActions& due, const Plan& plan, const Bu
                                Session& session) {
   if (!session.remote || due.empty()) return {};
   FileSystem& files = session.system.files;
-  const TieredCache cache(files, files.absolute(plan.settings().store.value));
+  const TieredCache cache(files, files.absolute(plan.settings().local_cache.value));
   DueFinder finder(plan, graph, session.system, session.digests, cache);
   session.remote->prefetch(finder.foresee(due));
   return finder.explain_misses(*session.remote, cache);

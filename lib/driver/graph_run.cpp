@@ -77,7 +77,7 @@ MemoryWaits sum_up(const std::map<std::string, GateUse>& uses, const Plan& plan,
 // What the steps noted about the store is counted there, and the store stays within its bound.
 CacheUses end_cache_use(const Settings& settings, FileSystem& files) {
   const CacheUses uses = take_cache_uses(settings.build_dir.value, files);
-  TieredCache(files, settings.store.value).end_build(uses, settings.store_size.value);
+  TieredCache(files, settings.local_cache.value).end_build(uses, settings.local_cache_size.value);
   return uses;
 }
 

@@ -40,7 +40,7 @@ class Sketcher {
         graph_(graph),
         files_(session.system.files),
         build_dir_(plan.settings().build_dir.value),
-        cache_(files_, files_.absolute(plan.settings().store.value), session.remote),
+        cache_(files_, files_.absolute(plan.settings().local_cache.value), session.remote),
         lists_(files_, build_dir_, std::nullopt),
         staleness_(build_dir_, files_, session.digests, lists_) {
     for (const PlannedFile& file : graph.files)

@@ -113,15 +113,16 @@ std::vector<Warning> all_warnings(const Survey& survey, const ArchPlan& archs, c
 
 std::vector<PlannedFile> places_of_steps(const ToolParts& tools, const Settings& settings,
                                          const FileReader& files) {
-  const Path store = settings.store_size.value > 0 ? files.absolute(settings.store.value) : Path();
+  const Path store =
+      settings.local_cache_size.value > 0 ? files.absolute(settings.local_cache.value) : Path();
   std::set<std::string> folders;
   std::string telling;
   for (const auto& [name, tool] : tools.by_name) {
     folders.insert(tool.folders.begin(), tool.folders.end());
     if (tool.assembler_tells_files) telling += id_file(name) + "\n";
   }
-  return {{k_store_file, store.string()},
-          {k_digests_file, files.absolute(settings.cache_dir / "digests").string()},
+  return {{k_local_cache_file, store.string()},
+          {k_digest_memo_file, files.absolute(settings.cache_dir / "digests").string()},
           {k_tool_folders_file, join({folders.begin(), folders.end()}, "\n")},
           {k_assemblers_file, telling},
           {k_device_id_file, tools.of(k_nvcc_tool).device_text}};

@@ -20,8 +20,8 @@ Session::Session(const Settings& settings, const System& of_system, Events& of_c
       facts(of_system.files, settings.facts_file),
       build_facts(of_system.files, settings.build_dir.value / "facts.json"),
       digests(of_system.files, settings.cache_dir / "digests", settings.trust()),
-      cached_facts(of_system.files, of_system.files.absolute(settings.store.value), digests) {
-  if (settings.store_size.value > 0) facts.share_with(cached_facts);
+      cached_facts(of_system.files, of_system.files.absolute(settings.local_cache.value), digests) {
+  if (settings.local_cache_size.value > 0) facts.share_with(cached_facts);
   system.tools = {settings.pass_environment.value, of_system.files.absolute(settings.build_dir.value)};
 }
 

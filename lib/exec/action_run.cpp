@@ -21,7 +21,7 @@ Path folder_named_by(const char* file, const FileReader& files) {
 }  // namespace
 
 std::optional<TieredCache> store_of_build(System& system) {
-  const Path folder = folder_named_by(k_store_file, system.files);
+  const Path folder = folder_named_by(k_local_cache_file, system.files);
   if (folder.empty()) return std::nullopt;
   return TieredCache(system.files, folder, upstream_of_build(system.environment));
 }
@@ -31,7 +31,7 @@ ActionRun::ActionRun(const StepWords& words, System& system, Cache cache)
       tools_file_(tools_file_of(words)),
       output_(output_of(words)),
       cache_(cache == Cache::used ? store_of_build(system) : std::nullopt),
-      digests_(files_, folder_named_by(k_digests_file, files_), trust_of(system.environment)),
+      digests_(files_, folder_named_by(k_digest_memo_file, files_), trust_of(system.environment)),
       lists_(files_, "", cache_),
       key_(action_key({words, files_.absolute(".").string(),
                        [this](const std::string& path) -> std::optional<std::string> {

@@ -37,8 +37,8 @@ void EdgeAdmission::leave() {
 Result<StepEnd> Engine::drive(Stepper& stepper) {
   if (auto known = stepper.is_cached() ? stepper.lookup(action_) : std::nullopt) {
     if (auto taken = take(stepper, known->result)) {
-      for (const ToolOutput& said : known->said)
-        print_(stepper.shown(said.text));
+      for (const ToolOutput& output : known->tool_output)
+        print_(stepper.shown(output.text));
       taken->record = std::move(*known);
       return finish(stepper, std::move(*taken));
     }
@@ -59,7 +59,7 @@ std::optional<Made> Engine::take(const Stepper& stepper, const ResultKey& key, c
   auto found = stepper.find(key, lines, *this);
   if (!found) return std::nullopt;
   Made made{0, ResultOrigin::cache, std::move(found->outputs), {}, {}};
-  made.record.said = std::move(found->said);
+  made.record.tool_output = std::move(found->tool_output);
   return made;
 }
 
@@ -71,7 +71,7 @@ std::optional<Made> Engine::take_last(const Stepper& stepper, const ResultKey& k
       !action_.has_last_outputs())
     return std::nullopt;
   Made made{0, ResultOrigin::same_input, {}, {}, {}};
-  made.record.said = output_after_preprocessor(*last);
+  made.record.tool_output = output_after_preprocessor(*last);
   for (const std::string& name : names)
     made.outputs.push_back({name, ""});
   return made;
@@ -96,7 +96,7 @@ void Engine::store(const Stepper& stepper, Made& made) {
   if (!is_new || !stepper.is_cached() || !can_hold(made.record)) return;
   if (!made.outputs.empty() && milliseconds_of(made.outputs) == 0)
     made.outputs.front().milliseconds = take_milliseconds();
-  const ToolResult result{made.outputs, made.record.said, {}};
+  const ToolResult result{made.outputs, made.record.tool_output, {}};
   if (made.record.result.empty()) made.record.result = key_of_result(made.record, result);
   stepper.store(made.record.result, result, *this);
 }

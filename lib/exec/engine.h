@@ -70,7 +70,7 @@ class Stepper {
   // Completes the record in this build folder; the one in the cache stays without these additions.
   virtual Result<void> complete(Record&, ActionRun&) const { return {}; }
   // A tool's output as the user of this edge shall see it.
-  virtual std::string shown(const std::string& said) const { return said; }
+  virtual std::string shown(const std::string& output) const { return output; }
 };
 
 // Asks the memory gate of the build for admission of one edge's tools (lib/sys/memory_gate.h).

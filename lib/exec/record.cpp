@@ -65,8 +65,9 @@ void take(std::string_view name, std::string_view value, Record& record) {
     const FileDigest file = file_of(value);
     record.file_times.push_back({file.path, whole_number<int64_t>(file.digest).value_or(-1)});
   }
-  if (name.starts_with("said.")) record.said.push_back({std::string(name.substr(5)), unescaped(value)});
-  if (name == "said_of") record.said_of = value;
+  if (name.starts_with("said."))
+    record.tool_output.push_back({std::string(name.substr(5)), unescaped(value)});
+  if (name == "said_of") record.tool_output_source = value;
   if (name == "equal") {
     const FileDigest first = file_of(value);
     record.equal_files.push_back({first.path, "", first.digest == "yes"});
@@ -85,9 +86,9 @@ std::string render_record(const Record& record) {
           line("others", record.others) + line("search", record.search) + line("present", record.present);
   for (const EqualFiles& files : record.equal_files)
     text += equal_lines(files);
-  for (const ToolOutput& said : record.said)
-    text += line("said." + said.tool, said.text);
-  text += line("said_of", record.said_of) + lines_of("output", record.outputs) +
+  for (const ToolOutput& output : record.tool_output)
+    text += line("said." + output.tool, output.text);
+  text += line("said_of", record.tool_output_source) + lines_of("output", record.outputs) +
           line("unsettled", record.unsettled) + line("incomplete", record.incomplete) +
           line("clock", record.clock);
   for (const FileTime& time : record.file_times)
@@ -115,23 +116,23 @@ bool can_hold(const Record& record) {
 }
 
 std::vector<ToolOutput> output_of_tool(const Record& record, std::string_view tool) {
-  std::vector<ToolOutput> said = record.said;
-  std::erase_if(said, [&](const ToolOutput& one) { return one.tool != tool; });
-  return said;
+  std::vector<ToolOutput> output = record.tool_output;
+  std::erase_if(output, [&](const ToolOutput& one) { return one.tool != tool; });
+  return output;
 }
 
 std::vector<ToolOutput> output_after_preprocessor(const Record& record) {
-  std::vector<ToolOutput> said = record.said;
-  std::erase_if(said, [](const ToolOutput& one) { return one.tool == k_preprocessor; });
-  return said;
+  std::vector<ToolOutput> output = record.tool_output;
+  std::erase_if(output, [](const ToolOutput& one) { return one.tool == k_preprocessor; });
+  return output;
 }
 
-void add_said(Record& record, const char* tool, std::string text) {
-  if (!text.empty()) record.said.push_back({tool, std::move(text)});
+void add_tool_output(Record& record, const char* tool, std::string text) {
+  if (!text.empty()) record.tool_output.push_back({tool, std::move(text)});
 }
 
 bool names_lines_of(const Record& record, const std::string& lines) {
-  return record.said.empty() || lines.empty() || record.said_of == lines;
+  return record.tool_output.empty() || lines.empty() || record.tool_output_source == lines;
 }
 
 std::string record_file(const std::string& output) {

@@ -65,10 +65,10 @@ struct Record {
   std::string present;  // a list: names that existed
   std::vector<EqualFiles> equal_files;
   std::vector<FileDigest> outputs;
-  std::vector<ToolOutput> said;
-  // A digest of the preprocessed text with its line numbers, because `said` may name lines. Keys omit line
-  // positions.
-  std::string said_of;
+  std::vector<ToolOutput> tool_output;
+  // A digest of the preprocessed text with its line numbers, because `tool_output` may name lines. Keys omit
+  // line positions.
+  std::string tool_output_source;
   std::string unsettled;  // the file that changed while tools ran; "": none did
   // A file of the project that makes tools read files which no compiler names (.incbin in assembler); "":
   // there is none. Such a record is always stale.
@@ -83,14 +83,14 @@ struct Record {
 // Whether the record can ever be up to date: unsettled, incomplete and clock are empty.
 bool can_hold(const Record& record);
 
-// The part of `said` by one tool, and by all tools after the preprocessor.
+// The part of `tool_output` by one tool, and by all tools after the preprocessor.
 std::vector<ToolOutput> output_of_tool(const Record& record, std::string_view tool);
 std::vector<ToolOutput> output_after_preprocessor(const Record& record);
 
-// Adds a tool's output to `said`. Does nothing for an empty text.
-void add_said(Record& record, const char* tool, std::string text);
-// Whether the messages in `said` have the right line numbers for a text with this digest of its lines. ""
-// fits every record.
+// Adds a tool's output to `tool_output`. Does nothing for an empty text.
+void add_tool_output(Record& record, const char* tool, std::string text);
+// Whether the messages in `tool_output` have the right line numbers for a text with this digest of its lines.
+// "" fits every record.
 bool names_lines_of(const Record& record, const std::string& lines);
 
 // The first line is the digest of the rest. nullopt: damaged, or of a different version.

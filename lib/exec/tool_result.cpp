@@ -13,9 +13,10 @@ constexpr const char* k_about = "/about";  // no output's name
 
 std::string about(const ToolResult& result) {
   std::string text;
-  if (!result.said.empty() && !result.said_of.empty()) text += "said_of " + result.said_of + "\n";
-  for (const ToolOutput& said : result.said)
-    text += "said " + said.tool + " " + std::to_string(said.text.size()) + "\n" + said.text;
+  if (!result.tool_output.empty() && !result.tool_output_source.empty())
+    text += "said_of " + result.tool_output_source + "\n";
+  for (const ToolOutput& output : result.tool_output)
+    text += "said " + output.tool + " " + std::to_string(output.text.size()) + "\n" + output.text;
   return text;
 }
 
@@ -27,11 +28,11 @@ bool read_about(std::string_view text, ToolResult& result) {
     const std::vector<std::string> words = split(std::string(text.substr(0, end)), " ");
     text.remove_prefix(end + 1);
     if (words.size() == 2 && words[0] == "said_of") {
-      result.said_of = words[1];
+      result.tool_output_source = words[1];
     } else {
       const auto size = words.size() == 3 ? whole_number<size_t>(words[2]) : std::nullopt;
       if (!size || *size > text.size()) return false;
-      result.said.push_back({words[1], std::string(text.substr(0, *size))});
+      result.tool_output.push_back({words[1], std::string(text.substr(0, *size))});
       text.remove_prefix(*size);
     }
   }
@@ -63,7 +64,7 @@ std::optional<ToolResult> ResultCache::find(const std::string& key, const std::v
     if (!read_about(text, result)) return std::nullopt;
   }
   const bool is_whole = names.empty() || std::ranges::equal(result.outputs, names, {}, &StoredFile::name);
-  const bool is_of_lines = result.said.empty() || lines.empty() || result.said_of == lines;
+  const bool is_of_lines = result.tool_output.empty() || lines.empty() || result.tool_output_source == lines;
   return is_whole && is_of_lines ? std::optional(std::move(result)) : std::nullopt;
 }
 

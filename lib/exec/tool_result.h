@@ -9,10 +9,10 @@
 namespace dsbuild {
 
 struct ToolResult {
-  CacheEntry outputs;            // the files, each named by its suffix
-  std::vector<ToolOutput> said;  // output of the tools
-  // Digest of the source text to which line numbers in `said` refer; "": there are no line numbers.
-  std::string said_of;
+  CacheEntry outputs;                   // the files, each named by its suffix
+  std::vector<ToolOutput> tool_output;  // in the order of the tools
+  // Digest of the source text to which line numbers in `tool_output` refer; "": there are no line numbers.
+  std::string tool_output_source;
   bool operator==(const ToolResult&) const = default;
 
   // The bytes of the output with this suffix; nullptr: there is none.

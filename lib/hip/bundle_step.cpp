@@ -70,7 +70,7 @@ class BundleStepper : public Stepper {
     engine.print(result.out + result.err);
     if (result.exit_code != 0) return Made::failed(result.exit_code);
     Made made{0, ResultOrigin::tools, {}, engine.action().make_record({objects(), {}}), temporary()};
-    add_said(made.record, k_assembler, result.out + result.err);
+    add_tool_output(made.record, k_assembler, result.out + result.err);
     DSBUILD_TRY(object, files.read_file(made.temporary));
     made.outputs.push_back({output_names().front(), std::move(object)});
     for (const std::string& file : {bundle(), assembly()})

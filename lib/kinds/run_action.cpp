@@ -61,7 +61,7 @@ Result<StepEnd> verify(const Args& words, Engine& engine) {
     for (const ExpectedObject& object : expected.objects)
       read.push_back(object.file);
     Made made = stamped("ok\n", read, engine);
-    add_said(made.record, k_verifier, std::move(said));
+    add_tool_output(made.record, k_verifier, std::move(said));
     return made;
   });
   return engine.drive(stepper);

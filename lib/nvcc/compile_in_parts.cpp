@@ -33,10 +33,11 @@ class PartedCompile {
 
  private:
   Result<std::optional<CompilerParts>> ask() {
-    DSBUILD_TRY(said, engine_.run({{question_for_parts(compile_.command, compile_.source, names_),
-                                    compile_.environment,
-                                    asks_in_place(compile_.command) ? compile_.folder : compile_.scratch}}));
-    return said.ok() ? parts_in(said.err, names_) : std::nullopt;
+    DSBUILD_TRY(
+        output,
+        engine_.run({{question_for_parts(compile_.command, compile_.source, names_), compile_.environment,
+                      asks_in_place(compile_.command) ? compile_.folder : compile_.scratch}}));
+    return output.ok() ? parts_in(output.err, names_) : std::nullopt;
   }
 
   Args preprocessor_words() const {

@@ -128,8 +128,8 @@ class HostStepper : public SliceStepper {
       record.incomplete =
           unit_.request.source.empty() ? path_of(unit_.step.inputs.front()) : unit_.request.source;
     record.given = key_;
-    record.said_of = lines_;
-    add_said(record, k_compiler, tools_.take_said());
+    record.tool_output_source = lines_;
+    add_tool_output(record, k_compiler, tools_.take_output());
     return record;
   }
 
@@ -161,14 +161,14 @@ class FatbinStepper : public SliceStepper {
     Record record = engine.action().make_record({input_files(), {}});
     record.result = {key_of_images(record), ""};
     if (auto taken = engine.take(*this, record.result)) {
-      replay(taken->record.said, record);
+      replay(taken->record.tool_output, record);
       taken->record = std::move(record);
       return std::move(*taken);
     }
     engine.acquire_full();
     DSBUILD_TRY(code, join_images());
     if (code != 0) return Made::failed(code);
-    add_said(record, k_assembler, tools_.take_said());
+    add_tool_output(record, k_assembler, tools_.take_output());
     Made made{0, ResultOrigin::tools, {}, std::move(record), path_of(k_object_end) + k_temporary_end};
     DSBUILD_TRY(object, engine.files().read_file(made.temporary));
     made.outputs.push_back({unit_.step.outputs.front(), std::move(object)});

@@ -75,12 +75,12 @@ class CommandActionStepper : public Stepper {
     }
     engine_.acquire_full();
     DSBUILD_TRY(ran, engine_.run({here(command())}));
-    std::string said = ran.out + ran.err;
-    engine_.print(said);
+    std::string output = ran.out + ran.err;
+    engine_.print(output);
     if (ran.exit_code != 0) return Made::failed(ran.exit_code);
     DSBUILD_TRY(bytes, files_.read_file(temporary));
     Made made{0, ResultOrigin::tools, {}, make_record(bytes), temporary};
-    add_said(made.record, k_compiler, std::move(said));
+    add_tool_output(made.record, k_compiler, std::move(output));
     made.outputs.push_back({k_output_name, std::move(bytes)});
     if (can_hold(made.record)) made.record.result.digest = text_key_;
     return made;
@@ -125,9 +125,9 @@ class CommandActionStepper : public Stepper {
     Record record = action_.make_record(files_read());
     if (!action_.precompiled_headers(record).empty()) return std::nullopt;
     record.result.digest = text_key_;
-    record.said = std::move(made->record.said);
-    for (const ToolOutput& said : record.said)
-      engine_.print(said.text);
+    record.tool_output = std::move(made->record.tool_output);
+    for (const ToolOutput& output : record.tool_output)
+      engine_.print(output.text);
     made->record = std::move(record);
     return made;
   }

@@ -50,7 +50,8 @@ std::optional<ToolResult> SliceResults::find(const ResultKey& key, const std::st
     const auto images = find_images(key, *named);
     if (!images) return std::nullopt;
     named->own.insert(named->own.end(), images->outputs.begin(), images->outputs.end());
-    texts->said.insert(texts->said.end(), images->said.begin(), images->said.end());
+    texts->tool_output.insert(texts->tool_output.end(), images->tool_output.begin(),
+                              images->tool_output.end());
   }
   texts->outputs = chosen(named->own, unit_.step.outputs);
   return texts;
@@ -72,9 +73,9 @@ std::optional<ToolResult> SliceResults::find_images(const ResultKey& key, const 
 
 // Where ptxas only checks, there are no images that its words could be cached with.
 void SliceResults::put_texts(const ResultKey& key, const NamedTexts& texts, const Record& record) const {
-  const std::vector<ToolOutput> said =
+  const std::vector<ToolOutput> output =
       image_ends_.empty() ? output_after_preprocessor(record) : output_of_tool(record, k_compiler);
-  engine_.results().put(key.digest, {chosen(texts.made, text_ends_), said, record.said_of});
+  engine_.results().put(key.digest, {chosen(texts.made, text_ends_), output, record.tool_output_source});
 }
 
 // ptxas had the PTX with its own names.
@@ -88,7 +89,7 @@ void SliceResults::put_images(const ResultKey& key, const NamedTexts& texts, con
   if (!ptx.empty())
     engine_.results().put(images_key(ptx.front().bytes),
                           {is_for_all_lists ? common : chosen(images, image_ends_),
-                           output_of_tool(record, k_assembler), record.said_of});
+                           output_of_tool(record, k_assembler), record.tool_output_source});
 }
 
 std::optional<NamedTexts> SliceResults::with_names(const ResultKey& key, CacheEntry made) const {

@@ -2,10 +2,10 @@
 
 namespace dsbuild {
 
-void SliceStepper::replay(const std::vector<ToolOutput>& said, Record& record) {
-  for (const ToolOutput& one : said)
+void SliceStepper::replay(const std::vector<ToolOutput>& output, Record& record) {
+  for (const ToolOutput& one : output)
     engine_.print(shown(one.text));
-  record.said.insert(record.said.end(), said.begin(), said.end());
+  record.tool_output.insert(record.tool_output.end(), output.begin(), output.end());
 }
 
 std::vector<std::string> SliceStepper::input_files() const {

@@ -18,11 +18,11 @@ class SliceStepper : public Stepper {
   std::optional<ToolResult> find(const ResultKey& key, const std::string& lines, Engine&) const override {
     return results_.find(key, lines);
   }
-  std::string shown(const std::string& said) const override { return tools_.shown(said); }
+  std::string shown(const std::string& output) const override { return tools_.shown(output); }
 
  protected:
   // Adds the tool output of a cached result to a record, and prints it.
-  void replay(const std::vector<ToolOutput>& said, Record& record);
+  void replay(const std::vector<ToolOutput>& output, Record& record);
   std::vector<std::string> input_files() const;
 
   const StepUnit& unit_;

@@ -54,12 +54,12 @@ Result<int> SliceTools::run(Args argv, const Path& folder, std::optional<Hermeti
                                    std::move(hermetic)}));
   const std::string text = replace_all(result.out + result.err, unit_.scratch.string() + "/", "");
   engine_.print(shown(text));
-  said_ += text;
+  output_ += text;
   return result.exit_code;
 }
 
-std::string SliceTools::shown(const std::string& said) const {
-  const std::string named = with_list(said, k_common_list, unit_.arch_list).value_or(said);
+std::string SliceTools::shown(const std::string& output) const {
+  const std::string named = with_list(output, k_common_list, unit_.arch_list).value_or(output);
   return unit_.step.place.empty() ? named : unit_.step.place.with_given_names(named);
 }
 

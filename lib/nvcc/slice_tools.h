@@ -19,9 +19,9 @@ class SliceTools {
   Result<int> run(Args argv, const Path& folder, std::optional<HermeticFiles> hermetic = {});
 
   // The tools' output since the last call, without the path of the scratch folder.
-  std::string take_said() { return std::exchange(said_, {}); }
+  std::string take_output() { return std::exchange(output_, {}); }
   // Output as users see it: with the names of the unit's list of archs.
-  std::string shown(const std::string& said) const;
+  std::string shown(const std::string& output) const;
 
  private:
   HermeticFiles files_of(const Args& command) const;
@@ -29,7 +29,7 @@ class SliceTools {
   const StepUnit& unit_;
   Engine& engine_;
   const Path build_dir_;
-  std::string said_;
+  std::string output_;
 };
 
 }  // namespace dsbuild

@@ -23,7 +23,7 @@ class SourceStepper : public SliceStepper {
     DSBUILD_TRY(code, source.preprocess(tools_));
     if (code != 0) return Made::failed(code);
     Record record = engine.action().make_record(source.files_read());
-    add_said(record, k_preprocessor, tools_.take_said());
+    add_tool_output(record, k_preprocessor, tools_.take_output());
     if (!record.incomplete.empty()) engine.keep_nothing();
     DSBUILD_CHECK(engine.files().write_file(unit_.in_scratch(k_module_id_end), unit_.module_id));
     DSBUILD_TRY(made, take_or_make(source, record));
@@ -44,13 +44,13 @@ class SourceStepper : public SliceStepper {
  private:
   MaybeMade take_or_make(const SourceText& source, Record record) {
     record.result = source.key();
-    record.said_of = source.key_of_lines();
-    auto taken = engine_.take(*this, record.result, record.said_of);
+    record.tool_output_source = source.key_of_lines();
+    auto taken = engine_.take(*this, record.result, record.tool_output_source);
     if (!taken) {
       engine_.acquire_full(source.seen());
       return make_of(source, std::move(record));
     }
-    replay(taken->record.said, record);
+    replay(taken->record.tool_output, record);
     taken->record = std::move(record);
     return taken;
   }
@@ -64,7 +64,7 @@ class FrontStepper : public SourceStepper {
     DSBUILD_TRY(code, tools_.run_in_scratch(unit_.step.commands.front()));
     if (code != 0) return Made::failed(code);
     DSBUILD_TRY(text, engine_.files().read_file(unit_.in_scratch(end)));
-    add_said(record, k_compiler, tools_.take_said());
+    add_tool_output(record, k_compiler, tools_.take_output());
     auto texts = results_.with_names(
         record.result, {{end, blank_disabled_code(std::move(text)), engine_.take_milliseconds()}});
     if (!texts) return std::nullopt;
@@ -105,15 +105,15 @@ class DeviceStepper : public SourceStepper {
 
   // The PTX and the stub.
   Result<int> add_texts(Made& made) {
-    if (auto texts = results_.find_texts(made.record.result, made.record.said_of)) {
+    if (auto texts = results_.find_texts(made.record.result, made.record.tool_output_source)) {
       made.made_of = ResultOrigin::some_tools;
       made.outputs = std::move(texts->outputs);
-      replay(texts->said, made.record);
+      replay(texts->tool_output, made.record);
       return 0;
     }
     DSBUILD_TRY(code, tools_.run_in_scratch(unit_.step.commands.front()));
     if (code != 0) return code;
-    add_said(made.record, k_compiler, tools_.take_said());
+    add_tool_output(made.record, k_compiler, tools_.take_output());
     return add_outputs(made, false);
   }
 
@@ -122,7 +122,7 @@ class DeviceStepper : public SourceStepper {
     if (are_there) return 0;
     DSBUILD_TRY(code, assemble(texts.own.front()));
     if (code != 0) return code;
-    add_said(made.record, k_assembler, tools_.take_said());
+    add_tool_output(made.record, k_assembler, tools_.take_output());
     DSBUILD_CHECK(add_outputs(made, true));
     results_.put_images(made.record.result, texts, made.outputs, made.record);
     return 0;
@@ -145,7 +145,7 @@ class DeviceStepper : public SourceStepper {
     auto images = results_.find_images(made.record.result, texts);
     if (!images) return false;
     made.outputs.insert(made.outputs.end(), images->outputs.begin(), images->outputs.end());
-    replay(images->said, made.record);
+    replay(images->tool_output, made.record);
     made.made_of = ResultOrigin::some_tools;
     return true;
   }

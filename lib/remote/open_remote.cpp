@@ -133,14 +133,14 @@ Result<std::shared_ptr<RemoteMirror>> mirror_of(std::shared_ptr<RemoteStore> sto
                         .ttl_seconds = settings.remote_ttl.value * k_day_seconds,
                         .pushes = use == RemoteUse::pushing,
                         .offers = use == RemoteUse::offering};
-  return std::make_shared<RemoteMirror>(std::move(store), system.files,
-                                        system.files.absolute(settings.store.value), std::move(options));
+  return std::make_shared<RemoteMirror>(
+      std::move(store), system.files, system.files.absolute(settings.local_cache.value), std::move(options));
 }
 
 Result<std::shared_ptr<RemoteMirror>> open_remote(const Settings& settings, System& system, RemoteUse use) {
   if (settings.remote.value.empty()) return std::shared_ptr<RemoteMirror>();
   DSBUILD_TRY(store, open_store(settings, system, use));
-  if (settings.store_size.value == 0) return std::shared_ptr<RemoteMirror>();
+  if (settings.local_cache_size.value == 0) return std::shared_ptr<RemoteMirror>();
   return mirror_of(std::move(store), settings, system, use);
 }
 

@@ -154,14 +154,14 @@ Result<void> read_trusted_keys(const FileReader& files, Settings& settings) {
 // What was fetched and believed under other keys, or without any, must not count under these: it lies
 // elsewhere.
 void place_caches(Settings& settings) {
-  if (settings.store.is_default()) settings.store.value = settings.cache_dir / "store";
+  if (settings.local_cache.is_default()) settings.local_cache.value = settings.cache_dir / "store";
   settings.facts_file = settings.cache_dir / "facts.json";
   if (settings.trusted_keys.empty()) return;
   std::string all;
   for (const PublicKey& key : settings.trusted_keys)
     all += key.bytes;
   const std::string name = sha256(all).substr(0, 16);
-  settings.store.value = settings.store.value / k_trusted_folder / name;
+  settings.local_cache.value = settings.local_cache.value / k_trusted_folder / name;
   settings.facts_file = settings.cache_dir / ("facts-" + name + ".json");
 }
 

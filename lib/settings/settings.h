@@ -152,8 +152,8 @@ struct Settings {
   Setting<OpSizes> max_op_size;
   BundlePolicy policy;
   // Results of slices, for all build folders (lib/cache/tiered_cache.h).
-  Setting<Path> store;                                  // cache_dir / "store" unless given; see trusted_keys
-  Setting<unsigned long long> store_size{10ULL << 30};  // bytes; 0: no store
+  Setting<Path> local_cache;  // cache_dir / "store" unless given; see trusted_keys
+  Setting<unsigned long long> local_cache_size{10ULL << 30};  // bytes; 0: no local cache
   // A cache that machines share (lib/remote/open_remote.h); "": none.
   Setting<std::string> remote, remote_scope;
   Setting<RemoteUpload> remote_upload;

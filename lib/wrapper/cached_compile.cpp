@@ -23,13 +23,13 @@ constexpr const char* k_output = "object.o";          // of the action; its reco
 constexpr auto k_longest_command = std::chrono::hours(24);
 
 std::string said_on(const ToolResult& result, std::string_view stream) {
-  for (const ToolOutput& said : result.said)
+  for (const ToolOutput& said : result.tool_output)
     if (said.tool == stream) return said.text;
   return "";
 }
 
 void add_stream(ToolResult& result, const char* stream, std::string text) {
-  if (!text.empty()) result.said.push_back({stream, std::move(text)});
+  if (!text.empty()) result.tool_output.push_back({stream, std::move(text)});
 }
 
 // What was made, and of what.

@@ -78,8 +78,8 @@ class ActionWorld {
     for (const char* tool : {k_nvcc_tool, k_cxx_tool, k_hip_tool, k_icpx_tool, k_hipify_tool})
       plan(id_file(tool), std::string("00ff /usr/bin/") + tool + "\n");
     plan(k_device_id_file, "00ff cicc\n");
-    plan(k_store_file, cache + "\n");
-    plan(k_digests_file, "/cache/digests\n");
+    plan(k_local_cache_file, cache + "\n");
+    plan(k_digest_memo_file, "/cache/digests\n");
     plan(k_tool_folders_file, "/usr/include\n-L/usr/lib\n");
     plan(k_assemblers_file, telling);
     plan_unit("adam");

@@ -222,7 +222,7 @@ TEST_CASE("What is wrong with a request is its first error, and nothing is run f
     CHECK(code() == "foreign_out");
   }
   SECTION("a cache's folder that is somebody else's") {
-    world.settings.store.value = world.folder.path() / "pack";
+    world.settings.local_cache.value = world.folder.path() / "pack";
     CHECK(code() == "foreign_cache_dir");
   }
   SECTION("nothing to compare") {

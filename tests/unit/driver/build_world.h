@@ -67,7 +67,7 @@ struct BuildWorld {
     settings.build_dir.value = folder.path() / "build";
     settings.cache_dir = folder.path() / "cache";
     settings.facts_file = settings.cache_dir / "facts.json";
-    settings.store.value = folder.path() / "cache/store";
+    settings.local_cache.value = folder.path() / "cache/store";
     settings.accelerator = {AcceleratorKind::cpu, "test"};
     settings.jobs.value = 2;
   }

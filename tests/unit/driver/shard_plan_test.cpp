@@ -83,6 +83,6 @@ TEST_CASE("what a shard needs is said before anything is planned") {
   CHECK(check_shard(settings).error().what.find("DSBUILD_REMOTE_UPLOAD forbids that") != std::string::npos);
   settings.shard.value = {.merges = true};
   CHECK(check_shard(settings));
-  settings.store_size.value = 0;
+  settings.local_cache_size.value = 0;
   CHECK(check_shard(settings).error().code == "bad_shard");
 }

@@ -184,7 +184,7 @@ TEST_CASE("slices: warnings are said again with what is taken, in words of the c
     CHECK(taken.said == expected.at(part));
     std::string recorded;
     const std::optional<Record> record = world.record_of(world.slice(part));
-    for (const ToolOutput& said : record->said)
+    for (const ToolOutput& said : record->tool_output)
       recorded += said.text;
     CHECK(recorded == expected.at(part));
   }

@@ -68,7 +68,8 @@ TEST_CASE("compiles: warnings are said again with what is taken, here and elsewh
   const Ran taken = world.run_compile();
   CHECK(taken.started.empty());
   CHECK(taken.said == expected);
-  CHECK(world.record_of(world.compile("b.cpp"))->said == std::vector<ToolOutput>{{k_compiler, expected}});
+  CHECK(world.record_of(world.compile("b.cpp"))->tool_output ==
+        std::vector<ToolOutput>{{k_compiler, expected}});
 }
 
 TEST_CASE("compiles: what the assembler reads counts where it says so; else the object is made each time") {

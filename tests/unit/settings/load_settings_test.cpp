@@ -335,18 +335,18 @@ TEST_CASE("an option that is not in the table is an error, for programs that cal
 TEST_CASE("each set of trusted keys has caches of its own, and who signs trusts himself") {
   World world;
   world.environment["XDG_CACHE_HOME"] = "/cache";
-  CHECK(world.settings().store.value == "/cache/dsbuild/store");
+  CHECK(world.settings().local_cache.value == "/cache/dsbuild/store");
   CHECK(world.settings().facts_file == "/cache/dsbuild/facts.json");
   world.arguments["--remote-trust"] = "FILES,FILES";
   const Settings trusting = world.settings();
   CHECK(trusting.trusted_keys.size() == 1);
   // sha256sum of the key's 32 bytes
-  CHECK(trusting.store.value == "/cache/dsbuild/store/trusted/21fe31dfa154a261");
+  CHECK(trusting.local_cache.value == "/cache/dsbuild/store/trusted/21fe31dfa154a261");
   CHECK(trusting.facts_file == "/cache/dsbuild/facts-21fe31dfa154a261.json");
   world.arguments["--remote-sign"] = "x";
-  CHECK(world.settings().store.value == trusting.store.value);
+  CHECK(world.settings().local_cache.value == trusting.local_cache.value);
   world.arguments.values.erase("--remote-trust");
-  CHECK(world.settings().store.value == trusting.store.value);
+  CHECK(world.settings().local_cache.value == trusting.local_cache.value);
   world.arguments["--remote-trust"] = "x";
   CHECK(world.error().code == "bad_remote_key");
 }

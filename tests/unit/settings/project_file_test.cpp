@@ -55,7 +55,7 @@ TEST_CASE("its paths are relative to it, and other texts are texts") {
   CHECK(settings.build_dir.value == "../../../w");
   CHECK(settings.cuda_home.value == "/cuda");
   CHECK(settings.python.value == "../../venv/bin/python");
-  CHECK(settings.store.value == "../../cache");
+  CHECK(settings.local_cache.value == "../../cache");
   CHECK(settings.selection.workload_file == "../../w.yaml");
   project.write("pack: native\npython: python3.11\nbackend: nvcc\n");  // dsbuild's own pack comes first
   CHECK(project.settings().pack.value == "native");

@@ -65,7 +65,7 @@ TEST_CASE("calls: an edit makes what a call from scratch makes, and going back t
   CHECK(world.call().kept.kind == CallKind::taken);
   CHECK(world.read("ann/a.o") == object);
   world.write("ann/a.h", "inline int header() { return 2; }\nconst char* more = \"more\";\n");
-  REQUIRE(world.files->remove_all(world.settings.store.value));
+  REQUIRE(world.files->remove_all(world.settings.local_cache.value));
   CHECK(world.call().starts == k_all);
   CHECK(world.read("ann/a.o") == edited);
 }
@@ -75,7 +75,7 @@ TEST_CASE("calls: an arch more compiles that arch alone") {
   REQUIRE(world.call().error == "");
   const Args more = {"-gencode=arch=compute_90,code=sm_90"};
   REQUIRE(world.call(more).error == "");  // asks nvcc for its steps
-  REQUIRE(world.files->remove_all(world.settings.store.value));
+  REQUIRE(world.files->remove_all(world.settings.local_cache.value));
   REQUIRE(world.call().error == "");
   CHECK(world.call(more).starts == "as cicc cpp fatbinary ld nvcc objcopy ptxas");  // nvcc writes the depfile
 }
@@ -138,7 +138,7 @@ TEST_CASE("calls: a header that changes while a tool runs leaves nothing that is
   CHECK(world.call({}, "bob").kept.kind == CallKind::sliced);
   CHECK(world.call().kept.kind != CallKind::left);
   CHECK(world.read("ann/a.o") == world.read("bob/a.o"));
-  REQUIRE(world.files->remove_all(world.settings.store.value));
+  REQUIRE(world.files->remove_all(world.settings.local_cache.value));
   REQUIRE(world.call().error == "");
   CHECK(world.read("ann/a.o") == world.read("bob/a.o"));
 }

@@ -94,7 +94,7 @@ class CallWorld {
     write("toolkit/include/cuda_runtime.h", "#pragma once\n");
     settings.cache_dir = folder().path() / "cache";
     settings.facts_file = settings.cache_dir / "facts.json";
-    settings.store.value = settings.cache_dir / "store";
+    settings.local_cache.value = settings.cache_dir / "store";
     settings.jobs.value = 2;
   }
 
@@ -146,7 +146,7 @@ class CallWorld {
 
   // Other bytes in each entry of the cache.
   void damage_cache() const {
-    for (const auto& item : std::filesystem::recursive_directory_iterator(settings.store.value))
+    for (const auto& item : std::filesystem::recursive_directory_iterator(settings.local_cache.value))
       if (item.path().filename().string().size() == 62) std::ofstream(item.path(), std::ios::app) << "x";
   }
 
