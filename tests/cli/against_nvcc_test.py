@@ -238,4 +238,4 @@ class AgainstNvccTest(SlicesTest):
 del SlicesTest  # what the others share is no test
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=2)

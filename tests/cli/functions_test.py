@@ -195,4 +195,4 @@ class MypyTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    testspace.main(each_commit=2)
+    testspace.main(each_commit=1)

@@ -340,4 +340,4 @@ class QuestionsTest(InBrowserTest):
 
 
 if __name__ == "__main__":
-    testspace.main(each_commit=3)
+    testspace.main(each_commit=2)

@@ -72,4 +72,4 @@ class PageTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    testspace.main(each_commit=3)
+    testspace.main(each_commit=2)

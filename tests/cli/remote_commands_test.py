@@ -86,4 +86,4 @@ class LoadTest(CliTest):
 
 
 if __name__ == "__main__":
-    testspace.main(each_commit=2)
+    testspace.main(each_commit=1)

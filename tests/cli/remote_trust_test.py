@@ -332,4 +332,4 @@ class KeysTest(TrustTest):
 
 
 if __name__ == "__main__":
-    testspace.main(each_commit=3)
+    testspace.main(each_commit=2)

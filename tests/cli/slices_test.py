@@ -453,4 +453,4 @@ class ConflictTest(SlicesTest):
 del SlicesTest  # what the others share is no test
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=3)

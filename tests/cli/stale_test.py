@@ -329,4 +329,4 @@ class CcacheTest(SlicesTest):
 del SlicesTest  # what the others share is no test
 
 if __name__ == "__main__":
-    testspace.main(each_commit=3)
+    testspace.main(each_commit=2)

@@ -234,4 +234,4 @@ class WrapperTest(CliTest):
 
 
 if __name__ == "__main__":
-    testspace.main(each_commit=3)
+    testspace.main(each_commit=2)

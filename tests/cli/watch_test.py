@@ -192,4 +192,4 @@ class WatchTest(CliTest):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=5)

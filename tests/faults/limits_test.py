@@ -102,4 +102,4 @@ class LimitsTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    testspace.main()
+    testspace.main(each_commit=4)

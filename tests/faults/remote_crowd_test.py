@@ -266,6 +266,7 @@ class CrowdTest(CrowdCase):
     def test_nginx(self):
         self.crowd(SharedNginx)
 
+    @testspace.deep  # some 250 s: casd takes a second to start again
     def test_casd(self):
         self.crowd(SharedCasd)
 
@@ -357,6 +358,7 @@ class KillTest(CrowdCase):
     def test_nginx(self):
         self.kills(SharedNginx)
 
+    @testspace.deep
     def test_casd(self):
         self.kills(SharedCasd)
 

@@ -228,4 +228,4 @@ class SharingTest(OnWeed):
 
 
 if __name__ == "__main__":
-    testspace.main(each_commit=4)
+    testspace.main(each_commit=3)

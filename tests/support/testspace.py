@@ -109,8 +109,9 @@ def main(each_commit=None):
     """Runs the calling script's tests: all, or so many of them on each commit."""
     dsbuild_program()
     print(f"seed={SEED}", flush=True)
-    if each_commit:
-        sample_tests(each_commit)
+    limits = [int(limit) for limit in (each_commit, os.environ.get("DSBUILD_MOST_TESTS")) if limit]
+    if limits:
+        sample_tests(min(limits))
     program = unittest.main(module="__main__", exit=False,
                             testRunner=unittest.TextTestRunner(verbosity=2, resultclass=TimedResult))
     print(f"slow: {program.result.slow() or 'none'}", flush=True)
