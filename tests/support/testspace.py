@@ -96,13 +96,27 @@ class TimedResult(unittest.TextTestResult):
                          sorted(self.seconds.items(), key=lambda item: -item[1]) if seconds >= 1)
 
 
+def is_left_out(test_or_case):
+    return getattr(test_or_case, "__unittest_skip__", False)
+
+
 def sample_tests(number):
     """Of the calling script's tests, each commit runs so many, others each time, by the seed; `deep` all."""
-    cases = [case for case in vars(sys.modules["__main__"]).values() if isinstance(case, type) and issubclass(case, unittest.TestCase)]
-    tests = [(case, name) for case in dict.fromkeys(cases) for name in unittest.TestLoader().getTestCaseNames(case)
-             if not getattr(getattr(case, name), "__unittest_skip__", False)]
-    for case, name in set(tests) - set(some_of(tests, number)):
-        setattr(case, name, deep(getattr(case, name)))
+    cases = dict.fromkeys(case for case in vars(sys.modules["__main__"]).values()
+                          if isinstance(case, type) and issubclass(case, unittest.TestCase) and not is_left_out(case))
+    tests = {(case, name): getattr(case, name) for case in cases for name in unittest.TestLoader().getTestCaseNames(case)
+             if not is_left_out(getattr(case, name))}
+    chosen = set(some_of(tests, number))
+    for (case, name), test in tests.items():  # also those of a base class, which may be chosen in one class alone
+        setattr(case, name, test if (case, name) in chosen else deep(test))
+    for case in cases:  # without a test, a class makes nothing ready
+        deep(case)
+        case.__unittest_skip__ = all(case is not other for other, _ in chosen)
+
+
+def runs_whole(case):
+    """Whether all tests of the class run: none was left out, none named on the command line."""
+    return len(sys.argv) == 1 and not any(is_left_out(getattr(case, name)) for name in unittest.TestLoader().getTestCaseNames(case))
 
 
 def main(each_commit=None):

@@ -66,6 +66,7 @@ struct BuildWorld {
     settings.out.value = folder.path() / "out";
     settings.build_dir.value = folder.path() / "build";
     settings.cache_dir = folder.path() / "cache";
+    share_digests();
     settings.facts_file = settings.cache_dir / "facts.json";
     settings.local_cache.value = folder.path() / "cache/store";
     settings.accelerator = {AcceleratorKind::cpu, "test"};
@@ -94,6 +95,13 @@ struct BuildWorld {
   Result<Built> build_in(System& other, Limits limits = {}) {
     Session session(settings, other, events, std::move(limits));
     return build_bundle(request(), session);
+  }
+  // dsbuild looks at the compilers of this machine, half a gigabyte: the digests are found once for all
+  // worlds.
+  void share_digests() const {
+    static const TempFolder digests;
+    std::filesystem::create_directories(settings.cache_dir);
+    std::filesystem::create_directory_symlink(digests.path(), settings.cache_dir / "digests");
   }
   // Of the libraries that are published.
   std::map<std::string, std::string> bundle() const {
