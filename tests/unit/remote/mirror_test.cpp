@@ -5,7 +5,8 @@
 #include <thread>
 
 #include "base/digest.h"
-#include "fakes/fake_file_system.h"
+#include "support/temp_folder.h"
+#include "sys/file_system.h"
 
 namespace dsbuild {
 namespace {
@@ -65,48 +66,11 @@ class MemoryStore : public RemoteStore {
   SharedFiles& shared_;
 };
 
-// The uploader's thread and the test read and write at the same time.
-class LockedFiles : public FakeFileSystem {
-  using Base = FakeFileSystem;
-  using Lock = const std::lock_guard<std::recursive_mutex>;
-
- public:
-  Result<std::string> read_file(const Path& path) const override {
-    return Lock(mutex_), Base::read_file(path);
-  }
-  Result<std::vector<std::string>> list(const Path& path) const override {
-    return Lock(mutex_), Base::list(path);
-  }
-  FileKind kind(const Path& path) const override { return Lock(mutex_), Base::kind(path); }
-  FileKind own_kind(const Path& path) const override { return Lock(mutex_), Base::own_kind(path); }
-  std::optional<FileIdentity> identity(const Path& path) const override {
-    return Lock(mutex_), Base::identity(path);
-  }
-  Result<void> write_file(const Path& path, std::string_view bytes, bool durable = false) override {
-    return Lock(mutex_), Base::write_file(path, bytes, durable);
-  }
-  Result<void> append(const Path& path, std::string_view bytes) override {
-    return Lock(mutex_), Base::append(path, bytes);
-  }
-  Result<void> set_mtime(const Path& path, int64_t mtime_ns) override {
-    return Lock(mutex_), Base::set_mtime(path, mtime_ns);
-  }
-  Result<void> make_directories(const Path& path) override {
-    return Lock(mutex_), Base::make_directories(path);
-  }
-  Result<void> rename(const Path& from, const Path& to) override {
-    return Lock(mutex_), Base::rename(from, to);
-  }
-  Result<void> remove_all(const Path& path) override { return Lock(mutex_), Base::remove_all(path); }
-
- private:
-  mutable std::recursive_mutex mutex_;
-};
-
+// On a real disk: the uploader's thread and the test use it at the same time.
 struct SharingMachine {
   explicit SharingMachine(SharedFiles& shared, MirrorOptions options = {.uploads = true})
-      : mirror(std::make_unique<MemoryStore>(shared), files, "/cache", std::move(options)),
-        cache(files, "/cache") {}
+      : mirror(std::make_unique<MemoryStore>(shared), *files, folder.path(), std::move(options)),
+        cache(*files, folder.path()) {}
 
   std::string put_result(const std::string& name, const std::string& bytes) {
     std::string key = sha256("result " + name);
@@ -126,7 +90,8 @@ struct SharingMachine {
     mirror.added(UpstreamKind::records, record.key.digest());
   }
 
-  LockedFiles files;
+  TempFolder folder;
+  std::unique_ptr<FileSystem> files = make_real_file_system();
   RemoteMirror mirror;
   TieredCache cache;
 };
