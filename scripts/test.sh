@@ -89,7 +89,7 @@ phase "build" "build_for_$tier"
 export_test_environment
 export CTEST_PARALLEL_LEVEL="${CTEST_PARALLEL_LEVEL:-$(nproc)}"
 export DSBUILD_TIER="$tier"
-# Without a choice of tests, an edit is answered within a minute: by three tests of each script.
+# Without a choice of tests, an edit is answered soon: by three tests of each script.
 if [[ $tier == fast && $# -eq 0 ]]; then export DSBUILD_MOST_TESTS=3; fi
 case "$tier" in
   fast) chosen=(--preset dev -L '^fast$') ;;

@@ -127,19 +127,20 @@ class Run:
         own = [process for process in self.running if process.group.lane == group.lane]
         return len(own) < self.lanes.get(group.lane, 1) and all(name in self.results for name in group.needs)
 
-    def file(self, group, kind):
-        return self.folder / f"{group.name.replace(' ', '-').replace('/', '-')}.{kind}"
+    def file(self, name, kind):
+        """Of the group with this name."""
+        return self.folder / f"{name.replace(' ', '-').replace('/', '-')}.{kind}"
 
     def mark(self, group):
         return f"{self.folder}/{group.name}"
 
     def start(self, group):
-        temporary = self.file(group, "tmp")
+        temporary = self.file(group.name, "tmp")
         temporary.mkdir()
-        environment = {**os.environ, **group.environment, GROUP: self.mark(group), figures.RECORD: str(self.file(group, "rows")),
+        environment = {**os.environ, **group.environment, GROUP: self.mark(group), figures.RECORD: str(self.file(group.name, "rows")),
                        "TMPDIR": str(temporary)}
         now = time.monotonic()
-        with open(self.file(group, "log"), "wb") as log:
+        with open(self.file(group.name, "log"), "wb") as log:
             try:
                 popen = subprocess.Popen(group.command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                                          env=environment, start_new_session=True)
@@ -176,21 +177,21 @@ class Run:
             found["why"] += f"; still there: {', '.join(map(str, left))}"
         found = {**outcome.of_unittest(self.log(group)), **found}
         self.note(group, {**found, "seconds": round(seconds, 1)})
-        shutil.rmtree(self.file(group, "tmp"), ignore_errors=True)
+        shutil.rmtree(self.file(group.name, "tmp"), ignore_errors=True)
 
     def log(self, group):
-        return self.file(group, "log").read_text(encoding="utf-8", errors="replace")
+        return self.file(group.name, "log").read_text(encoding="utf-8", errors="replace")
 
     def note(self, group, found):
         """The part's file is written at once: what is known stays known, also if this process is killed."""
         self.results[group.name] = {"name": group.name, **found}
-        rows = self.file(group, "rows")
+        rows = self.file(group.name, "rows")
         if rows.exists():
             for name, table in figures.tables_of(rows.read_text(encoding="utf-8").splitlines()).items():
                 self.tables[name] = {"group": group.name, **table}
         self.write()
         print(f"== {group.name}: {found['result']}{', ' * bool(found['why'])}{found['why']} ({found['seconds']:.0f} s)", flush=True)
-        if found["result"] in ("failed", "timed out") and self.file(group, "log").exists():
+        if found["result"] in ("failed", "timed out") and self.file(group.name, "log").exists():
             print("\n".join(self.log(group).splitlines()[-TAIL:]), flush=True)
 
     # ---- telling
@@ -207,7 +208,7 @@ class Run:
         new.replace(self.out / f"{self.file_name}.json")
         with open(self.out / f"{self.file_name}.log", "w", encoding="utf-8") as log:
             for name in self.order:
-                file = self.folder / f"{name.replace(' ', '-')}.log"
+                file = self.file(name, "log")
                 if name in self.results and file.exists():
                     log.write(f"== {name}\n{file.read_text(encoding='utf-8', errors='replace')[-LOG_BYTES:]}\n")
 
