@@ -11,8 +11,10 @@ constexpr unsigned k_all_lanes = 0xffffffffu;
 // Of `lanes` neighbouring lanes, a power of two.
 template <class Value>
 __device__ Value merged_in_lanes(Value value, int lanes) {
-  for (int distance = lanes / 2; distance > 0; distance /= 2)
-    value.merge(value.of_lane(distance));
+#pragma unroll
+  for (int distance = k_warp / 2; distance > 0; distance /= 2) {
+    if (distance < lanes) value.merge(value.of_lane(distance));
+  }
   return value;
 }
 

@@ -1,136 +1,200 @@
-// The forward pass, for rms_norm and layer_norm (`centred`).
+// The forward pass, for rms_norm and layer_norm (`centred`). A row stays in the registers of a warp's lanes
+// (norm_forward_lanes.cuh) or of a block: memory is read once. A row that is too long for that, or not
+// aligned, is read anew at each look, mostly from a cache.
 #pragma once
 
-#include "norm_rows.cuh"
+#include "norm_forward_lanes.cuh"
 
 namespace dsbuild::ops {
 
-constexpr LayoutLimits k_forward_limits{256, {0, 256, 512}, 1024};
+constexpr LayoutLimits k_memory_limits{256, 1024};
 
-// Of a block; few enough that each has the registers it needs.
-constexpr int most_forward_threads(int packs) {
-  if (packs == 0) return k_forward_limits.memory_threads;
-  return packs == 1 ? k_forward_limits.warp_block : k_forward_limits.most_threads[packs / 2];
+// Threads of a block that has one row, with so many packs each.
+constexpr int most_row_threads(int packs) {
+  return 128 * packs;
 }
 
-// Blocks that a multiprocessor's registers must be enough for, or nothing is read while one block adds up.
-constexpr int least_forward_blocks(int packs) {
-  return packs == 4 ? 2 : 1;
+// Packs 0: such rows are too long.
+inline RowLayout register_layout(const NormShape& shape, int width) {
+  const int64_t row_packs = ceil_div(shape.hidden, width);
+  if (shape.rows > k_most_int_rows) return {};
+  for (const int packs : {1, 2}) {
+    if (row_packs <= packs * k_warp) return layout_on_lanes(packs, ceil_div(row_packs, packs), k_lanes_block);
+  }
+  for (const int packs : {2, 4, 8}) {
+    const int64_t threads = ceil_div(row_packs, packs);
+    if (threads <= most_row_threads(packs)) return layout_on_block(packs, threads);
+  }
+  return {};
 }
 
 struct Moments {
   float mean, variance;
 };
 
-constexpr float k_far = 16;
-
-// The sums of what is left of the row's items beside `shift`, and of its squares.
-template <class T, int packs>
-__device__ Sums<2> sums_beside(float shift, const Row<T, packs>& row, const Columns& columns, int turn) {
-  auto sums = Sums<2>::none();
+// Calls `visit` with each item of a row that the thread has.
+template <class T, int packs, class PackAt, class Visit>
+__device__ void for_each_item(const Columns& columns, const PackAt& pack_at, const Visit& visit) {
   for_each_pack<T, packs>(columns, [&](int p, int begin) {
     if (packs > 0 && begin >= columns.hidden) return;
-    const auto x = row.pack(p, columns);
+    const auto x = pack_at(p);
 #pragma unroll
     for (int k = 0; k < k_pack_width<T>; ++k) {
-      const bool is_there = packs > 0 || columns.has(begin, k);
-      const float difference = is_there ? x.item[k] - shift : 0;
-      sums.of[0] += difference;
-      sums.of[1] += difference * difference;
+      if (packs > 0 || columns.has(begin, k)) visit(x.item[k]);
     }
   });
-  return merged_in_row(sums, columns, turn);
 }
 
-inline __device__ Moments moments_beside(float shift, const Sums<2>& sums, float hidden) {
-  const float rest = sums.of[0] / hidden;
-  const float variance = sums.of[1] / hidden - rest * rest;
+// By what is left of the row's items beside `shift`. `merged` adds up over the row; `one_item`: 1 / hidden.
+template <class T, int packs, class PackAt, class Merged>
+__device__ Moments moments_beside(float shift, float one_item, const Columns& columns, const PackAt& pack_at,
+                                  Merged& merged) {
+  auto sums = Sums<2>::none();
+  for_each_item<T, packs>(columns, pack_at, [&](float item) {
+    const float difference = item - shift;
+    sums.of[0] += difference;
+    sums.of[1] += difference * difference;
+  });
+  sums = merged(sums);
+  const float rest = sums.of[0] * one_item;
+  const float variance = sums.of[1] * one_item - rest * rest;
   return {shift + rest, variance < 0 ? 0 : variance};
 }
+
+constexpr float k_far = 16;  // the mean's square beside the variance
 
 // In one pass beside the row's first item, which is as near to the mean as any. Where that is so far off that
 // the difference of the squares would lose bits, in a second one beside the mean that the first has found:
 // what rounding has left in that mean is corrected, and its square taken from the variance.
-template <class T, int packs>
-__device__ Moments moments_of(float first, const Row<T, packs>& row, const Columns& columns, float hidden) {
-  const Moments found = moments_beside(first, sums_beside(first, row, columns, 0), hidden);
-  const float rest = found.mean - first;
-  const bool is_far = rest * rest > k_far * found.variance;
-  if (!__any_sync(k_all_lanes, is_far)) return found;  // of a block's row all threads say the same
-  return moments_beside(found.mean, sums_beside(found.mean, row, columns, 1), hidden);
+template <bool centred, class T, int packs, class PackAt, class Merged>
+__device__ Moments moments_of(float first, float one_item, const Columns& columns, const PackAt& pack_at,
+                              Merged& merged) {
+  if constexpr (centred) {
+    const Moments found = moments_beside<T, packs>(first, one_item, columns, pack_at, merged);
+    const float rest = found.mean - first;
+    const bool is_far = rest * rest > k_far * found.variance;
+    if (!__any_sync(k_all_lanes, is_far)) return found;  // of a block's row all threads say the same
+    return moments_beside<T, packs>(found.mean, one_item, columns, pack_at, merged);
+  } else {
+    auto squares = Sums<1>::none();
+    for_each_item<T, packs>(columns, pack_at, [&](float item) { squares.of[0] += item * item; });
+    return {0, merged(squares).of[0] * one_item};
+  }
 }
 
-// The row's first item.
-template <class T, int packs>
-__device__ float first_of(const T* input, const Row<T, packs>& row, const Columns& columns) {
-  if (packs > 0 && columns.threads <= k_warp)
-    return __shfl_sync(k_all_lanes, row.pack(0, columns).item[0], 0, columns.threads);
-  return columns.hidden > 0 ? to_float(*input) : 0;
-}
-
-template <class T, int packs>
-__device__ float mean_square(const Row<T, packs>& row, const Columns& columns, float hidden) {
-  auto sums = Sums<1>::none();
-  for_each_pack<T, packs>(columns, [&](int p, int) {
-    const auto x = row.pack(p, columns);
+template <int width>
+__device__ Pack<float, width> beside(const Pack<float, width>& x, float mean) {
+  Pack<float, width> values;
 #pragma unroll
-    for (int k = 0; k < k_pack_width<T>; ++k)
-      sums.of[0] += x.item[k] * x.item[k];
+  for (int k = 0; k < width; ++k)
+    values.item[k] = x.item[k] - mean;
+  return values;
+}
+
+// For rows that a block has.
+template <bool centred, class T, int packs>
+__global__ void __launch_bounds__(most_row_threads(packs))
+    norm_forward_block_kernel(const NormForward a, const RowLayout layout, float one_item) {
+  const int64_t row = blockIdx.x;
+  const Columns columns = own_columns<packs>(layout, RowPlace(layout), a.shape.hidden);
+  const T* const input = static_cast<const T*>(a.input) + row * a.shape.hidden;
+  T* const out = static_cast<T*>(a.out) + row * a.shape.hidden;
+  RowWords<T, packs> words;
+  words.load(input, columns);
+  const float first = centred ? to_float(*input) : 0;
+  const ColumnParameter<T, packs> weight(a.weight, columns, 1);
+  const ColumnParameter<T, packs> bias(a.bias, columns, 0);
+  int turn = 0;
+  auto merged = [&](const auto& sums) { return merged_in_block(sums, turn++); };
+  const Moments moments =
+      moments_of<centred, T, packs>(first, one_item, columns, [&](int p) { return words.pack(p); }, merged);
+  const float rstd = rsqrtf(moments.variance + a.eps);
+#pragma unroll
+  for (int p = 0; p < packs; ++p) {
+    store_columns(out, columns, p,
+                  scaled<centred>(beside(words.pack(p), moments.mean), rstd, weight.pack(p), bias.pack(p)));
+  }
+  if (columns.thread == 0) store_statistics<centred>(a, row, moments.mean, rstd);
+}
+
+template <bool centred, class T>
+__global__ void __launch_bounds__(k_memory_limits.memory_threads)
+    norm_forward_memory_kernel(const NormForward a, const RowLayout layout, float one_item) {
+  const RowPlace place(layout);
+  const int64_t row = static_cast<int64_t>(blockIdx.x) * layout.rows_of_block + place.row;
+  const bool exists = row < a.shape.rows;
+  const Columns columns = own_columns<0>(layout, place, exists ? a.shape.hidden : 0);
+  const T* const input = static_cast<const T*>(a.input) + row * a.shape.hidden;
+  T* const out = static_cast<T*>(a.out) + row * a.shape.hidden;
+  const auto pack_at = [&](int p) { return floats_of(load_columns<k_pack_width<T>>(input, columns, p)); };
+  int turn = 0;
+  auto merged = [&](const auto& sums) { return merged_in_row(sums, columns, turn++); };
+  const float first = centred && exists ? to_float(*input) : 0;
+  const Moments moments = moments_of<centred, T, 0>(first, one_item, columns, pack_at, merged);
+  const float rstd = rsqrtf(moments.variance + a.eps);
+  for_each_pack<T, 0>(columns, [&](int p, int) {
+    const auto weight = load_parameter<T>(a.weight, columns, p, 1);
+    const auto bias = load_parameter<T>(a.bias, columns, p, 0);
+    store_columns(out, columns, p, scaled<centred>(beside(pack_at(p), moments.mean), rstd, weight, bias));
   });
-  return merged_in_row(sums, columns, 0).of[0] / hidden;
+  if (columns.thread == 0 && exists) store_statistics<centred>(a, row, moments.mean, rstd);
+}
+
+template <class Kernel>
+cudaError_t launch_forward_kernel(Kernel kernel, const NormForward& a, const RowLayout& layout,
+                                  int rows_of_thread, cudaStream_t stream) {
+  const int64_t blocks = ceil_div(a.shape.rows, int64_t{layout.rows_of_block} * rows_of_thread);
+  if (blocks == 0) return cudaSuccess;
+  if (blocks > 0x7fffffff) return cudaErrorInvalidConfiguration;
+  kernel<<<static_cast<unsigned>(blocks), layout.block_threads, 0, stream>>>(
+      a, layout, 1 / static_cast<float>(a.shape.hidden));
+  return cudaGetLastError();
+}
+
+// Calls `work` with the lanes of a row as a constant, 0 for those of the shortest rows.
+template <int packs, class Work>
+auto with_lanes(int lanes, const Work& work) {
+  if constexpr (packs == 1) {
+    if (lanes < 8) return work(std::integral_constant<int, 0>{});
+    if (lanes == 8) return work(std::integral_constant<int, 8>{});
+    if (lanes == 16) return work(std::integral_constant<int, 16>{});
+  }
+  return work(std::integral_constant<int, 32>{});
+}
+
+// The same with the packs of a thread, where a block has a row.
+template <class Work>
+auto with_block_packs(int packs, const Work& work) {
+  if (packs == 2) return work(std::integral_constant<int, 2>{});
+  if (packs == 4) return work(std::integral_constant<int, 4>{});
+  return work(std::integral_constant<int, 8>{});
 }
 
 template <bool centred, class T, int packs>
-__global__ void __launch_bounds__(most_forward_threads(packs), least_forward_blocks(packs))
-    norm_forward_kernel(const NormForward a, const RowLayout layout) {
-  constexpr int width = k_pack_width<T>;
-  const int64_t number = static_cast<int64_t>(blockIdx.x) * layout.rows_of_block + row_in_block(layout);
-  const bool exists = number < a.shape.rows;
-  const Columns columns = own_columns<packs>(layout, exists ? a.shape.hidden : 0);
-  const int64_t begin = number * a.shape.hidden;
-  Row<T, packs> row;
-  row.begin_at(static_cast<const T*>(a.input) + begin, columns);
-  const float hidden = static_cast<float>(a.shape.hidden);
-  Moments moments;
-  if constexpr (centred) {
-    moments =
-        moments_of(first_of(static_cast<const T*>(a.input) + begin, row, columns), row, columns, hidden);
-  } else {
-    moments = {0, mean_square(row, columns, hidden)};
-  }
-  const float rstd = 1 / sqrtf(moments.variance + a.eps);
-  T* __restrict__ out = static_cast<T*>(a.out) + begin;
-  for_each_pack<T, packs>(columns, [&](int p, int) {
-    auto values = row.pack(p, columns);
-    const auto weight = load_parameter<T>(a.weight, columns, p, 1);
-#pragma unroll
-    for (int k = 0; k < width; ++k)
-      values.item[k] = (values.item[k] - moments.mean) * rstd * weight.item[k];
-    if constexpr (centred) {
-      const auto bias = load_parameter<T>(a.bias, columns, p, 0);
-#pragma unroll
-      for (int k = 0; k < width; ++k)
-        values.item[k] += bias.item[k];
-    }
-    store_columns(out, columns, p, values);
+cudaError_t launch_lanes(const NormForward& a, const RowLayout& layout, cudaStream_t stream) {
+  return with_lanes<packs>(layout.threads, [&](auto lanes) {
+    return launch_forward_kernel(norm_forward_lanes_kernel<centred, T, packs, decltype(lanes)::value>, a,
+                                 layout, k_lanes_rows<packs>, stream);
   });
-  if (columns.thread != 0 || !exists) return;
-  a.rstd[number] = rstd;
-  if constexpr (centred) a.mean[number] = moments.mean;
 }
 
 template <bool centred, class T>
 cudaError_t launch_forward_of_type(const NormForward& a, cudaStream_t stream) {
+  constexpr int width = k_pack_width<T>;
   const bool aligned =
-      a.shape.hidden % k_pack_width<T> == 0 && all_aligned({a.input, a.weight.data, a.bias.data, a.out});
-  const RowLayout layout = row_layout(a.shape.hidden, k_pack_width<T>, k_forward_limits, aligned);
-  const int64_t blocks = ceil_div(a.shape.rows, layout.rows_of_block);
-  if (blocks == 0) return cudaSuccess;
-  if (blocks > 0x7fffffff) return cudaErrorInvalidConfiguration;
-  return with_packs(layout.packs, [&](auto packs) {
-    norm_forward_kernel<centred, T, decltype(packs)::value>
-        <<<static_cast<unsigned>(blocks), layout.block_threads, 0, stream>>>(a, layout);
-    return cudaGetLastError();
+      a.shape.hidden % width == 0 && all_aligned({a.input, a.weight.data, a.bias.data, a.out});
+  const RowLayout in_registers = aligned ? register_layout(a.shape, width) : RowLayout{};
+  if (in_registers.packs == 0) {
+    const RowLayout in_memory = memory_layout(a.shape.hidden, width, k_memory_limits, aligned);
+    return launch_forward_kernel(norm_forward_memory_kernel<centred, T>, a, in_memory, 1, stream);
+  }
+  if (in_registers.threads <= k_warp) {
+    return in_registers.packs == 1 ? launch_lanes<centred, T, 1>(a, in_registers, stream)
+                                   : launch_lanes<centred, T, 2>(a, in_registers, stream);
+  }
+  return with_block_packs(in_registers.packs, [&](auto packs) {
+    return launch_forward_kernel(norm_forward_block_kernel<centred, T, decltype(packs)::value>, a,
+                                 in_registers, 1, stream);
   });
 }
 

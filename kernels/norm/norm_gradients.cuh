@@ -5,87 +5,73 @@
 
 namespace dsbuild::ops {
 
-constexpr int k_other_shared = 1024;  // bytes that a block takes beside its rows or sums, at most
-
 // Which gradients of parameters there are: of the weight, and for layer_norm of the bias.
 template <bool centred>
 constexpr int k_parameters = centred ? 2 : 1;
 
-inline int device_attribute(cudaDeviceAttr attribute) {
-  int device = 0;
-  int value = 0;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&value, attribute, device);
-  return value;
-}
-
-// A thread's part of a row and of the gradient that comes in for it, wherever they are.
-template <class T, class PartOfRow>
-struct RowPair {
-  int64_t number;
-  Columns columns;
+// Of a row: what is needed beside its elements.
+struct Statistics {
   float mean, rstd;
-  PartOfRow input, grad_out;
-
-  __device__ auto normalised(int p) const {
-    auto x = input.pack(p, columns);
-#pragma unroll
-    for (int k = 0; k < k_pack_width<T>; ++k)
-      x.item[k] = (x.item[k] - mean) * rstd;
-    return x;
-  }
 };
+
+// Zeros where there is no row.
+template <bool centred>
+__device__ Statistics statistics_of(const NormBackward& a, int64_t row) {
+  if (row >= a.shape.rows) return {0, 0};
+  return {centred ? a.mean[row] : 0, a.rstd[row]};
+}
 
 // Where a part's sums for the columns lie.
 __device__ inline float* part_of(const NormBackward& a, int parameter, int parts, int part) {
   return a.scratch + (static_cast<int64_t>(parameter) * parts + part) * a.shape.hidden;
 }
 
-template <class T, class PartOfRow>
-__device__ void store_grad_input(const NormBackward& a, const RowPair<T, PartOfRow>& row, float grad_mean,
-                                 float grad_slope, int p) {
-  auto values = row.grad_out.pack(p, row.columns);
-  const auto weight = load_parameter<T>(a.weight, row.columns, p, 1);
-  const auto x = row.normalised(p);
-#pragma unroll
-  for (int k = 0; k < k_pack_width<T>; ++k)
-    values.item[k] = row.rstd * (values.item[k] * weight.item[k] - grad_mean - x.item[k] * grad_slope);
-  store_columns(static_cast<T*>(a.grad_input) + row.number * a.shape.hidden, row.columns, p, values);
-}
+// x', the normalised input, and g * w: what the formulas are made of.
+template <int width>
+struct RowTerms {
+  Pack<float, width> normalised, weighted;
 
-// The mean of g * w * x', and for layer_norm that of g * w: what grad_input needs of the whole row.
-template <bool centred, int packs, class T, class PartOfRow>
-__device__ Sums<k_parameters<centred>> row_means(const NormBackward& a, const RowPair<T, PartOfRow>& row,
-                                                 int turn) {
-  auto sums = Sums<k_parameters<centred>>::none();
-  for_each_pack<T, packs>(row.columns, [&](int p, int) {
-    const auto grad = row.grad_out.pack(p, row.columns);
-    const auto weight = load_parameter<T>(a.weight, row.columns, p, 1);
-    const auto x = row.normalised(p);
+  RowTerms() = default;
+  __device__ RowTerms(const Pack<float, width>& input, const Pack<float, width>& grad_out,
+                      const Pack<float, width>& weight, const Statistics& statistics) {
+    const float shift = -statistics.mean * statistics.rstd;
 #pragma unroll
-    for (int k = 0; k < k_pack_width<T>; ++k) {
-      const float weighted = grad.item[k] * weight.item[k];
-      sums.of[0] += weighted * x.item[k];
-      if constexpr (centred) sums.of[1] += weighted;
+    for (int k = 0; k < width; ++k) {
+      normalised.item[k] = input.item[k] * statistics.rstd + shift;
+      weighted.item[k] = grad_out.item[k] * weight.item[k];
     }
-  });
-  sums = merged_in_row(sums, row.columns, turn);
+  }
+  // The row's sums of g * w * x', and for layer_norm of g * w.
+  template <int count>
+  __device__ void add_to(Sums<count>& sums) const {
 #pragma unroll
-  for (int i = 0; i < k_parameters<centred>; ++i)
-    sums.of[i] /= static_cast<float>(a.shape.hidden);
-  return sums;
-}
+    for (int k = 0; k < width; ++k) {
+      sums.of[0] += weighted.item[k] * normalised.item[k];
+      if constexpr (count > 1) sums.of[1] += weighted.item[k];
+    }
+  }
+  // `means`: of these sums.
+  template <int count>
+  __device__ Pack<float, width> grad_input(const Sums<count>& means, float rstd) const {
+    const float slope = means.of[0] * rstd;
+    const float level = count > 1 ? means.of[count - 1] * rstd : 0;
+    Pack<float, width> values;
+#pragma unroll
+    for (int k = 0; k < width; ++k) {
+      const float rest = weighted.item[k] * rstd - level;
+      values.item[k] = rest - normalised.item[k] * slope;
+    }
+    return values;
+  }
+};
 
-// g * x' is the row's share of the weight's gradient, g that of the bias's.
-template <bool centred, class ColumnSums, class T, class PartOfRow>
-__device__ void add_shares(ColumnSums& sums, const RowPair<T, PartOfRow>& row, int p) {
-  const auto grad = row.grad_out.pack(p, row.columns);
-  auto share = row.normalised(p);
+template <int count>
+__device__ Sums<count> means_of(const Sums<count>& sums, float one_item) {
+  Sums<count> means;
 #pragma unroll
-  for (int k = 0; k < k_pack_width<T>; ++k)
-    share.item[k] *= grad.item[k];
-  sums.add(0, p, share);
-  if constexpr (centred) sums.add(1, p, grad);
+  for (int i = 0; i < count; ++i)
+    means.of[i] = sums.of[i] * one_item;
+  return means;
 }
 
 }  // namespace dsbuild::ops

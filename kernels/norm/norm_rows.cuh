@@ -1,7 +1,5 @@
-// How threads share a row, and how they read and write it: what the kernels of rms_norm and layer_norm have
-// in common. A thread owns packs of 16 bytes, which stay in registers from the first look at the row to the
-// last, so that memory is read once; rows that are too long for that are read anew at each look, mostly from
-// a cache.
+// How threads share a row, and how they read and write it, in packs of 16 bytes: what the kernels of rms_norm
+// and layer_norm have in common.
 #pragma once
 
 #include <algorithm>
@@ -15,54 +13,42 @@
 
 namespace dsbuild::ops {
 
+constexpr int k_most_int_rows = 1 << 30;  // more rows have kernels that number them by 64 bits
+
 // Elements of a pack.
 template <class T>
 constexpr int k_pack_width = 16 / sizeof(T);
 
 // How the rows lie on threads.
 struct RowLayout {
-  int packs;    // of a thread; 0: they are not kept in registers
-  int threads;  // of a row: a power of two within a warp, or the whole block
+  int packs;    // of a thread; 0: as many as it takes
+  int threads;  // of a row: a power of two within a warp, or whole warps
   int block_threads, rows_of_block;
-  bool aligned;  // all arrays allow whole packs; so it is where packs are kept in registers
+  bool aligned;  // all arrays allow whole packs
 };
 
 struct LayoutLimits {
-  int warp_block;       // threads of a block whose warps have rows of their own
-  int most_threads[3];  // of a block per row, with 1, 2 and 4 packs each; 0: that is not used
-  int memory_threads;   // of a block whose row is not in registers
+  int block_threads;   // of a block whose warps have rows of their own
+  int memory_threads;  // of a block that has one row
 };
 
-inline RowLayout layout_on_lanes(int packs, int64_t least_threads, const LayoutLimits& limits, bool aligned) {
+inline RowLayout layout_on_lanes(int packs, int64_t least_threads, int block_threads, bool aligned = true) {
   int threads = 1;
-  while (threads < least_threads)
+  while (threads < least_threads && threads < k_warp)
     threads *= 2;
-  return {packs, threads, limits.warp_block, limits.warp_block / threads, aligned};
+  return {packs, threads, block_threads, block_threads / threads, aligned};
 }
 
-inline RowLayout layout_on_block(int packs, int64_t least_threads, bool aligned) {
+inline RowLayout layout_on_block(int packs, int64_t least_threads, bool aligned = true) {
   const int threads = static_cast<int>(ceil_div(least_threads, k_warp)) * k_warp;
   return {packs, threads, threads, 1, aligned};
 }
 
-// For rows that are not kept in registers.
+// For rows of any length and alignment: lanes of a warp share a row, or a block does.
 inline RowLayout memory_layout(int hidden, int width, const LayoutLimits& limits, bool aligned) {
   const int64_t row_packs = ceil_div(hidden, width);
-  if (row_packs <= 4 * k_warp) return layout_on_lanes(0, std::min(hidden, k_warp), limits, aligned);
+  if (row_packs <= 4 * k_warp) return layout_on_lanes(0, hidden, limits.block_threads, aligned);
   return layout_on_block(0, std::min<int64_t>(row_packs, limits.memory_threads), aligned);
-}
-
-inline RowLayout row_layout(int hidden, int width, const LayoutLimits& limits, bool aligned) {
-  if (!aligned) return memory_layout(hidden, width, limits, aligned);
-  const int64_t row_packs = ceil_div(hidden, width);
-  for (const int packs : {1, 2, 4}) {
-    if (row_packs <= packs * k_warp) return layout_on_lanes(packs, ceil_div(row_packs, packs), limits, true);
-  }
-  for (const int log2 : {0, 1, 2}) {
-    const int64_t threads = ceil_div(row_packs, int64_t{1} << log2);
-    if (threads <= limits.most_threads[log2]) return layout_on_block(1 << log2, threads, true);
-  }
-  return memory_layout(hidden, width, limits, true);
 }
 
 inline bool all_aligned(std::initializer_list<const void*> arrays) {
@@ -139,19 +125,20 @@ __device__ Pack<float, k_pack_width<T>> load_parameter(const NormParameter& para
                                                    : none);
 }
 
-// A thread's part of a row, in whole registers: compilers would give each item of 16 bits one of its own, or
-// keep floats.
+// A thread's part of an aligned row, in whole registers: compilers would give each item of 16 bits one of its
+// own, or keep floats.
 template <class T, int packs>
-class Row {
+class RowWords {
  public:
-  __device__ void begin_at(const T* row, const Columns& columns) {
+  __device__ void load(const T* row, const Columns& columns, bool exists = true) {
 #pragma unroll
     for (int p = 0; p < packs; ++p) {
-      const auto items = load_columns<k_pack_width<T>>(row, columns, p);
-      memcpy(&words_[p], &items, sizeof items);
+      const int begin = columns.begin<k_pack_width<T>>(p);
+      words_[p] =
+          exists && begin < columns.hidden ? __ldg(reinterpret_cast<const uint4*>(row + begin)) : uint4{};
     }
   }
-  __device__ Pack<float, k_pack_width<T>> pack(int p, const Columns&) const {
+  __device__ Pack<float, k_pack_width<T>> pack(int p) const {
     uint4 words = words_[p];
     asm volatile("" : "+r"(words.x), "+r"(words.y), "+r"(words.z), "+r"(words.w));
     return floats_of_words<T>(words);
@@ -161,16 +148,32 @@ class Row {
   uint4 words_[packs];
 };
 
-template <class T>
-class Row<T, 0> {
+// A parameter's elements for a thread's columns, from registers where they are few and of the input's type.
+template <class T, int packs>
+class ColumnParameter {
+  static constexpr bool is_kept = packs <= 2;
+
  public:
-  __device__ void begin_at(const T* row, const Columns&) { row_ = row; }
-  __device__ Pack<float, k_pack_width<T>> pack(int p, const Columns& columns) const {
-    return floats_of(load_columns<k_pack_width<T>>(row_, columns, p));
+  __device__ ColumnParameter(const NormParameter& parameter, const Columns& columns, float absent)
+      : parameter_(parameter), columns_(columns), absent_(absent) {
+    has_words_ = is_kept && parameter.data != nullptr && parameter.float32 == (sizeof(T) == sizeof(float));
+    if constexpr (is_kept) {
+      if (has_words_) words_.load(static_cast<const T*>(parameter.data), columns);
+    }
+  }
+  __device__ Pack<float, k_pack_width<T>> pack(int p) const {
+    if constexpr (is_kept) {
+      if (has_words_) return words_.pack(p);
+    }
+    return load_parameter<T>(parameter_, columns_, p, absent_);
   }
 
  private:
-  const T* row_;
+  NormParameter parameter_;
+  Columns columns_;
+  float absent_;
+  bool has_words_;
+  RowWords<T, is_kept ? packs : 1> words_;
 };
 
 // Calls `visit` with the number of each pack of the thread and the column it begins at.
@@ -194,25 +197,22 @@ __device__ Sums<count> merged_in_row(const Sums<count>& sums, const Columns& col
   return columns.threads <= k_warp ? merged_in_lanes(sums, columns.threads) : merged_in_block(sums, turn);
 }
 
-// Which row of the block a thread belongs to.
-__device__ inline int row_in_block(const RowLayout& layout) {
-  return layout.threads <= k_warp ? static_cast<int>(threadIdx.x) >> (__ffs(layout.threads) - 1) : 0;
-}
+// Which row of the block a thread belongs to, and which of its threads it is.
+struct RowPlace {
+  int row, thread;
+
+  __device__ explicit RowPlace(const RowLayout& layout) {
+    const int number = static_cast<int>(threadIdx.x);
+    row = layout.threads <= k_warp    ? number >> (__ffs(layout.threads) - 1)
+          : layout.rows_of_block == 1 ? 0
+                                      : number / layout.threads;
+    thread = number - row * layout.threads;
+  }
+};
 
 template <int packs>
-__device__ Columns own_columns(const RowLayout& layout, int hidden) {
-  const int thread = static_cast<int>(threadIdx.x);
-  return {hidden, layout.threads <= k_warp ? thread & (layout.threads - 1) : thread, layout.threads,
-          packs > 0 || layout.aligned};
-}
-
-// Calls `work` with the number of packs as a constant.
-template <class Work>
-auto with_packs(int packs, const Work& work) {
-  if (packs == 1) return work(std::integral_constant<int, 1>{});
-  if (packs == 2) return work(std::integral_constant<int, 2>{});
-  if (packs == 4) return work(std::integral_constant<int, 4>{});
-  return work(std::integral_constant<int, 0>{});
+__device__ Columns own_columns(const RowLayout& layout, const RowPlace& place, int hidden) {
+  return {hidden, place.thread, layout.threads, packs > 0 || layout.aligned};
 }
 
 }  // namespace dsbuild::ops

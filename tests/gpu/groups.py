@@ -55,6 +55,8 @@ class Parts:
         return [*self.builds(),
                 # No GPU of the last years runs sm_75 code: what an op says then is tested too.
                 self.build("foreign", "--ops", "fused_adam,fused_lion,fused_lamb", "--arch", "7.5"),
+                # As PTX of an architecture without clusters and copies to shared memory.
+                self.build("old", "--ops", "rms_norm,layer_norm", "--arch", "7.5-virtual"),
                 self.build("first", "--pack", pack, "--ops", "all", "--arch", self.arch, before=new)]
 
     # ---- parts
@@ -73,7 +75,9 @@ class Parts:
             groups.append(self.python("evoformer_attn families", HERE / "test_evoformer_attn.py", "-v", needs=(),
                                       DSBUILD_BUNDLE=self.families))
         if not self.given:
-            groups += [self.python("new op", self.work / "pack" / "first" / "test_first.py", "-v", lane="small", needs=("first",),
+            groups += [self.python("norm of sm_75", HERE / "test_norm.py", "-v", limit=180, needs=("old",),
+                                   DSBUILD_BUNDLE=str(self.work / "old")),
+                       self.python("new op", self.work / "pack" / "first" / "test_first.py", "-v", lane="small", needs=("first",),
                                    DSBUILD_BUNDLE=str(self.work / "first")),
                        self.test("device_link", lane="small", needs=()),
                        self.python("load rules", HERE / "load.py", "fit", "devices", "values", lane="small", limit=180)]
@@ -82,7 +86,8 @@ class Parts:
     def speed(self):
         """No two at once. The later ones are the first that the part's limit leaves out."""
         return [*self.builds(),
-                *(self.python(name, HERE / "speed.py", name, limit=180) for name in ("optimizers", "norms", "quantizers")),
+                self.python("norms", HERE / "speed_norms.py", limit=240),
+                *(self.python(name, HERE / "speed.py", name, limit=180) for name in ("optimizers", "quantizers")),
                 self.python("fp8_linear", HERE / "speed_fp8_linear.py"),
                 self.python("evoformer_attn", HERE / "speed_evoformer.py", limit=90, DSBUILD_BUNDLE=self.families or self.bundle),
                 self.python("dequantize", HERE / "speed_dequantize.py"),

@@ -13,8 +13,8 @@ def uninitialised(shape, dtype):
 
 
 norms.poisoned = uninitialised
-# Rows on lanes with 1, 2 and 4 packs a thread, on blocks, in memory; odd ones.
-HIDDEN = (1, 40, 200, 320, 1000, 1001, 4096, 8192, 16384, 33000, 65536)
+# Rows on lanes, on blocks, on clusters, in memory; odd ones.
+HIDDEN = (1, 8, 40, 64, 128, 200, 320, 1000, 1001, 4096, 8192, 16384, 33000, 65536)
 
 for name in sys.argv[1:] or ("rms_norm", "layer_norm"):
     norm = norms.Norm(name)

@@ -1,19 +1,15 @@
-"""speed.py [optimizers|quantizers|norms]...: speed of the bundle's CUDA ops against torch on the same GPU. Without words: all three
-tables."""
+"""speed.py [optimizers|quantizers]...: speed of the bundle's CUDA ops against torch on the same GPU. Without words: both tables."""
 
 import statistics
 import sys
 
 import figures
-import norms  # exits with 77 where something is missing
-import support
+import support  # exits with 77 where something is missing
 import adam_reference
 import lamb_reference
 import lion_reference
 
 import torch
-import torch._dynamo
-import torch._functorch.config
 
 WARM_UP, SAMPLES = 5, 30
 
@@ -255,66 +251,6 @@ def quantizer_rows(op):
             torch.cuda.empty_cache()
 
 
-NORM_CASES = [(8192, 4096, torch.bfloat16), (65536, 4096, torch.bfloat16), (16384, 1024, torch.float32),
-              (4096, 8192, torch.bfloat16), (2048, 16384, torch.bfloat16), (524288, 128, torch.float16)]
-
-
-def queued_ms(work):
-    """Time on the GPU without the host's: it is kept busy first, until all launches of the call are in its queue."""
-    return median_ms(work, lambda: torch.cuda._sleep(2_000_000))
-
-
-def copy_ms(moved):
-    """Of a copy that reads and writes so many bytes together."""
-    source = torch.ones(moved // 2, dtype=torch.uint8, device="cuda")
-    target = torch.empty_like(source)
-    return queued_ms(lambda: target.copy_(source))
-
-
-def norm_calls(norm, inputs):
-    """("forward" or "backward", its arguments, bytes that must be moved)"""
-    forward = norm.forward_arguments(inputs)
-    norm.forward_call(*forward)
-    statistics = (forward[-3 if norm.centred else -2], forward[-2])
-    parameters = sum(t.nbytes for t in (inputs.weight, inputs.bias) if t is not None)
-    common = parameters + statistics[1].nbytes * (2 if norm.centred else 1)
-    yield "forward", forward, 2 * inputs.x.nbytes + common
-    yield "backward", norm.backward_arguments(inputs, *statistics), 3 * inputs.x.nbytes + common + parameters
-
-
-def torch_norm(norm, hidden):
-    function = torch.nn.functional.layer_norm if norm.centred else torch.nn.functional.rms_norm
-    return lambda x, *parameters: function(x, (hidden,), *parameters, eps=1e-5)
-
-
-def backward_of(function, inputs):
-    """The backward pass of torch's function alone."""
-    leaves = [t.detach().requires_grad_() for t in (inputs.x, inputs.weight, inputs.bias) if t is not None]
-    out = function(*leaves)
-    return lambda: torch.autograd.grad(out, leaves, inputs.grad_out, retain_graph=True)
-
-
-def norm_rows(norm):
-    torch._functorch.config.donated_buffer = False  # a compiled backward pass runs more than once here
-    for case in NORM_CASES:
-        yield from rows_of_norm(norm, *case)
-        torch.cuda.empty_cache()
-
-
-def rows_of_norm(norm, rows, hidden, dtype):
-    inputs = norm.random_inputs(rows, hidden, dtype, (dtype, dtype))
-    size = f"{rows} rows of {hidden} {short(dtype)}"
-    given = [t for t in (inputs.x, inputs.weight, inputs.bias) if t is not None]
-    torch._dynamo.reset()  # it compiles one function for a few shapes only
-    peers = dict(functions_of(torch_norm(norm, hidden), *given))
-    for part, arguments, moved in norm_calls(norm, inputs):
-        own = queued_ms(lambda: getattr(norm, f"{part}_call")(*arguments))
-        yield row(f"{norm.name}_{part}", size, own, figures.COPY, copy_ms(moved), moved)
-        for peer, function in peers.items():
-            work = backward_of(function, inputs) if part == "backward" else lambda: function(*given)
-            yield row(f"{norm.name}_{part}", size, own, peer, queued_ms(work), moved)
-
-
 def short(dtype):
     return str(dtype).removeprefix("torch.")
 
@@ -337,12 +273,7 @@ def all_quantizer_rows():
     yield from quantizer_rows(support.load_op("quantizer"))
 
 
-def all_norm_rows():
-    for norm in norms.both():
-        yield from norm_rows(norm)
-
-
-ROWS = {"optimizers": optimizer_rows, "quantizers": all_quantizer_rows, "norms": all_norm_rows}
+ROWS = {"optimizers": optimizer_rows, "quantizers": all_quantizer_rows}
 
 
 def main():

@@ -1,0 +1,96 @@
+// The backward pass for aligned rows that a block goes through (norm_stream.cuh). Each thread adds up the
+// gradients of weight and bias for its columns, each block writes its sums to scratch.
+#pragma once
+
+#include "norm_gradients.cuh"
+#include "norm_stream.cuh"
+
+namespace dsbuild::ops {
+
+// What a thread has added up for its columns.
+template <int width, int packs, int parameters>
+struct ColumnSums {
+  Pack<float, width> of[parameters][packs]{};
+
+  // g * x' is the row's share of the weight's gradient, g that of the bias's.
+  __device__ void add(int p, const Pack<float, width>& grad_out, const RowTerms<width>& terms) {
+#pragma unroll
+    for (int k = 0; k < width; ++k) {
+      of[0][p].item[k] += grad_out.item[k] * terms.normalised.item[k];
+      if constexpr (parameters > 1) of[parameters - 1][p].item[k] += grad_out.item[k];
+    }
+  }
+};
+
+// Of all rows of the block, to its part of scratch. `shared` has room for the sums of all threads.
+template <int width, int packs, int parameters>
+__device__ void store_part(const NormBackward& a, const ColumnSums<width, packs, parameters>& sums,
+                           const RowLayout& layout, const RowPlace& place, const Columns& columns, int parts,
+                           int part_number, float* shared) {
+  const int row_floats = layout.threads * packs * width;
+#pragma unroll
+  for (int parameter = 0; parameter < parameters; ++parameter) {
+    __syncthreads();
+#pragma unroll
+    for (int p = 0; p < packs; ++p)
+      store_pack(shared + place.row * row_floats + columns.begin<width>(p), sums.of[parameter][p]);
+    __syncthreads();
+    float* const part = part_of(a, parameter, parts, part_number);
+    for (int column = static_cast<int>(threadIdx.x); column < columns.hidden;
+         column += static_cast<int>(blockDim.x)) {
+      float sum = 0;
+      for (int row = 0; row < layout.rows_of_block; ++row)
+        sum += shared[row * row_floats + column];
+      part[column] = sum;
+    }
+  }
+}
+
+template <bool centred, class T, int packs>
+__global__ void __launch_bounds__(most_stream_threads(packs* k_pack_width<T>))
+    norm_backward_stream_kernel(const NormBackward a, const RowLayout layout, int stages, float one_item) {
+  constexpr int width = k_pack_width<T>;
+  constexpr int parameters = k_parameters<centred>;
+  constexpr bool is_kept = packs * width == k_few_elements;  // terms, from one look to the next
+  extern __shared__ uint4 staged_rows[];
+  const RowPlace place(layout);
+  const Columns columns = own_columns<packs>(layout, place, a.shape.hidden);
+  const auto part = static_cast<int>(blockIdx.x);
+  const auto parts = static_cast<int>(gridDim.x);
+  RowStream<T, packs> rows(staged_rows, a.shape, columns, place, layout.rows_of_block, part, parts, stages,
+                           {a.input, a.grad_out});
+  const KeptParameter<T, packs> weight(a.weight, columns, 1);
+  RowSums<parameters> merged(layout, place);
+  ColumnSums<width, packs, parameters> column_sums;
+  Statistics next = statistics_of<centred>(a, rows.row());
+  for (; rows.goes_on(); rows.advance()) {
+    const Statistics own = next;
+    next = statistics_of<centred>(a, rows.next_row());
+    rows.fetch_next();
+    rows.wait(stages - 1);
+    RowTerms<width> terms[is_kept ? packs : 1];
+    const auto terms_of = [&](int p, const Pack<float, width>& grad_out) {
+      return RowTerms<width>(rows.pack(rows.stage(), 0, p), grad_out, weight.pack(p), own);
+    };
+    auto sums = Sums<parameters>::none();
+#pragma unroll
+    for (int p = 0; p < packs; ++p) {
+      const auto grad_out = rows.pack(rows.stage(), 1, p);
+      auto& here = terms[is_kept ? p : 0];
+      here = terms_of(p, grad_out);
+      here.add_to(sums);
+      column_sums.add(p, grad_out, here);
+    }
+    const auto means = means_of(merged(sums), one_item);
+#pragma unroll
+    for (int p = 0; p < packs; ++p) {
+      const auto here = is_kept ? terms[is_kept ? p : 0] : terms_of(p, rows.pack(rows.stage(), 1, p));
+      rows.store(a.grad_input, rows.row(), p, here.grad_input(means, own.rstd));
+    }
+  }
+  if (a.scratch == nullptr) return;
+  wait_for_copies<0>();
+  store_part(a, column_sums, layout, place, columns, parts, part, reinterpret_cast<float*>(staged_rows));
+}
+
+}  // namespace dsbuild::ops
