@@ -1,6 +1,8 @@
-// Thread block clusters (sm_90 and newer): blocks that run at once and reach each other's shared memory.
-// Before sm_90 there are none: these functions are compiled there, and must not be called. (PTX ISA: mapa,
-// st.shared::cluster, barrier.cluster.)
+// Blocks and kernels that know of each other, on sm_90 and newer. Before, these functions do nothing.
+//
+// Thread block clusters are blocks that run at once and reach each other's shared memory (PTX ISA: mapa,
+// st.shared::cluster, barrier.cluster). A kernel may let the next one of its stream be launched while it
+// still runs; that one waits by itself for what it reads (PTX ISA: griddepcontrol).
 #pragma once
 
 #include "async_copy.cuh"
@@ -42,6 +44,19 @@ __device__ inline void store_in_block(float* own, int rank, float value) {
       "}" ::"r"(shared_address(own)),
       "r"(rank), "f"(value)
       : "memory");
+#endif
+}
+
+__device__ inline void let_next_kernel_start() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// Until the kernel before has ended, and what it has stored is seen.
+__device__ inline void wait_for_kernel_before() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 

@@ -171,7 +171,7 @@ __device__ Pack<T, count> rounded(const Pack<float, count>& values) {
   }
 }
 
-__device__ inline bool aligned_to(const void* pointer, uintptr_t bytes) {
+__host__ __device__ inline bool aligned_to(const void* pointer, uintptr_t bytes) {
   return reinterpret_cast<uintptr_t>(pointer) % bytes == 0;
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "norm_backward_cluster.cuh"
+#include "norm_launch.cuh"
 
 namespace dsbuild::ops {
 
@@ -129,29 +130,43 @@ __global__ void __launch_bounds__(k_column_threads) norm_columns_kernel(const No
   }
 }
 
-// A block adds up the parts of 32 columns of one parameter; its threads begin with every 32nd part.
-template <class T>
+// A block adds up the parts of 32 times `width` columns of one parameter; its warps begin with every 32nd
+// part.
+template <class T, int width>
 __global__ void __launch_bounds__(k_sum_threads) add_parts_kernel(const NormBackward a, int parts) {
-  __shared__ float of_threads[k_warp][k_warp + 1];
+  __shared__ float of_warps[k_warp][(k_warp + 1) * width];
   const NormParameter result = blockIdx.y == 0 ? a.grad_weight : a.grad_bias;
   if (result.data == nullptr) return;
-  const int first_column = static_cast<int>(blockIdx.x) * k_warp;
-  const int column = first_column + static_cast<int>(threadIdx.x);
-  float sum = 0;
-  if (column < a.shape.hidden) {
+  wait_for_kernel_before();
+  const auto lane = static_cast<int>(threadIdx.x);
+  const auto warp = static_cast<int>(threadIdx.y);
+  const int first_column = static_cast<int>(blockIdx.x) * k_warp * width;
+  const int own_columns = first_column + lane * width;
+  Pack<float, width> sums{};
+  if (own_columns < a.shape.hidden) {
 #pragma unroll 4
-    for (int part = static_cast<int>(threadIdx.y); part < parts; part += k_warp)
-      sum += part_of(a, static_cast<int>(blockIdx.y), parts, part)[column];
+    for (int part = warp; part < parts; part += k_warp) {
+      const auto items =
+          load_pack<width>(part_of(a, static_cast<int>(blockIdx.y), parts, part) + own_columns);
+#pragma unroll
+      for (int k = 0; k < width; ++k)
+        sums.item[k] += items.item[k];
+    }
   }
-  of_threads[threadIdx.y][threadIdx.x] = sum;
+#pragma unroll
+  for (int k = 0; k < width; ++k)
+    of_warps[warp][lane * width + k] = sums.item[k];
   __syncthreads();
-  const float total = merged_in_lanes(Sums<1>{{of_threads[threadIdx.x][threadIdx.y]}}, k_warp).of[0];
-  const int own_column = first_column + static_cast<int>(threadIdx.y);
-  if (threadIdx.x != 0 || own_column >= a.shape.hidden) return;
-  if (result.float32) {
-    static_cast<float*>(result.data)[own_column] = total;
-  } else {
-    static_cast<T*>(result.data)[own_column] = from_float<T>(total);
+#pragma unroll
+  for (int k = 0; k < width; ++k) {
+    const int column = first_column + warp * width + k;
+    const float total = merged_in_lanes(Sums<1>{{of_warps[lane][warp * width + k]}}, k_warp).of[0];
+    if (lane != 0 || column >= a.shape.hidden) continue;
+    if (result.float32) {
+      static_cast<float*>(result.data)[column] = total;
+    } else {
+      static_cast<T*>(result.data)[column] = from_float<T>(total);
+    }
   }
 }
 
@@ -177,16 +192,27 @@ cudaError_t launch_rows(const NormBackward& a, const BackwardPlan& plan, cudaStr
   return launch(norm_backward_stream_kernel<centred, T, k_packs_of<T, k_many_elements>>);
 }
 
+template <bool centred, class T, int width>
+cudaError_t launch_add_parts(const NormBackward& a, int parts, cudaStream_t stream) {
+  const auto kernel = add_parts_kernel<T, width>;
+  const auto groups = static_cast<unsigned>(ceil_div(a.shape.hidden, k_warp * width));
+  Launch launch(dim3(groups, k_parameters<centred>), dim3(k_warp, k_warp), 0, stream);
+  if (is_of_sm90(kernel)) launch.set_early();
+  return launch(kernel, a, parts);
+}
+
 template <bool centred, class T>
 cudaError_t launch_parameters(const NormBackward& a, const BackwardPlan& plan, cudaStream_t stream) {
   if (plan.tiles > 0 && plan.parts > 0) {
     norm_columns_kernel<centred, T>
         <<<dim3(plan.tiles, plan.parts), k_column_threads, 0, stream>>>(a, plan.layout.aligned);
+    const cudaError_t error = cudaGetLastError();
+    if (error != cudaSuccess) return error;
   }
-  const auto groups = static_cast<unsigned>(ceil_div(a.shape.hidden, k_warp));
-  add_parts_kernel<T>
-      <<<dim3(groups, k_parameters<centred>), dim3(k_warp, k_warp), 0, stream>>>(a, plan.parts);
-  return cudaGetLastError();
+  constexpr int wide = 4;
+  const bool has_quads = a.shape.hidden % wide == 0 && aligned_to(a.scratch, wide * sizeof(float));
+  return has_quads ? launch_add_parts<centred, T, wide>(a, plan.parts, stream)
+                   : launch_add_parts<centred, T, 1>(a, plan.parts, stream);
 }
 
 template <bool centred, class T>

@@ -2,7 +2,6 @@
 // their way between the blocks, each works on the row behind it.
 #pragma once
 
-#include "cluster.cuh"
 #include "norm_backward_stream.cuh"
 
 namespace dsbuild::ops {
@@ -62,6 +61,7 @@ class ClusterSums {
   __device__ static int lane() { return static_cast<int>(threadIdx.x) % k_warp; }
   __device__ Sums<count> total(int turn) const {
     auto sums = Sums<count>::none();
+#pragma unroll 1
     for (int warp = lane(); warp < cluster_ * warps_; warp += k_warp)
       sums.merge(of_warp()[turn][warp]);
     return merged_in_lanes(sums, k_warp);
@@ -78,6 +78,7 @@ __global__ void __launch_bounds__(most_stream_threads(packs* k_pack_width<T>))
   constexpr int width = k_pack_width<T>;
   constexpr int parameters = k_parameters<centred>;
   extern __shared__ uint4 staged_rows[];
+  let_next_kernel_start();
   const RowPlace place(layout);
   const int block_columns = layout.threads * packs * width;
   const int first_column = rank_in_cluster() * block_columns;

@@ -2,6 +2,7 @@
 // gradients of weight and bias for its columns, each block writes its sums to scratch.
 #pragma once
 
+#include "cluster.cuh"
 #include "norm_gradients.cuh"
 #include "norm_stream.cuh"
 
@@ -53,6 +54,7 @@ __global__ void __launch_bounds__(most_stream_threads(packs* k_pack_width<T>))
   constexpr int parameters = k_parameters<centred>;
   constexpr bool is_kept = packs * width == k_few_elements;  // terms, from one look to the next
   extern __shared__ uint4 staged_rows[];
+  let_next_kernel_start();
   const RowPlace place(layout);
   const Columns columns = own_columns<packs>(layout, place, a.shape.hidden);
   const auto part = static_cast<int>(blockIdx.x);

@@ -6,13 +6,12 @@
 
 namespace dsbuild::ops {
 
-constexpr int k_lanes_block = 256;  // threads of a block whose warps have rows of their own
-constexpr int k_lanes_blocks = 4;   // of those, on a multiprocessor
-constexpr int k_lanes_packs = 4;    // that a thread keeps, of all its rows
+constexpr int k_lanes_block = 64;   // threads of a block whose warps have rows of their own
+constexpr int k_lanes_blocks = 16;  // of those, on a multiprocessor
 
-// Rows that a thread has a part of, where a warp has rows of its own.
+// Rows that a thread has a part of: with more of the longer ones it needs more registers than there are.
 template <int packs>
-constexpr int k_lanes_rows = packs < k_lanes_packs ? k_lanes_packs / packs : 1;
+constexpr int k_lanes_rows = packs == 1 ? 4 : 1;
 
 // x * rstd * weight + bias, with a bias for layer_norm alone.
 template <bool centred, int width>

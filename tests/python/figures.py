@@ -109,7 +109,7 @@ TABLES = {
     "load_devices": Table([("CUDA_VISIBLE_DEVICES", text("value")), ("GPUs by dsbuild", text("ours")), ("by CUDA", text("cudas"))]),
     "load_first": Table([("first use of fused_adam, from the start of the process, empty caches", text("way")),
                          ("s", number("s", ".1f")), ("ratio to torch", number("ratio_to_torch", ".2f"))]),
-    "load_warm": Table([("a new process, everything built, medians of 10", text("what")), ("", text("value"))]),
+    "load_warm": Table([("a new process, everything built, medians", text("what")), ("", text("value"))]),
 }
 
 
