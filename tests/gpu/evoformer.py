@@ -3,6 +3,7 @@
 import dataclasses
 
 import support  # exits with 77 where something is missing
+import results
 
 import torch
 
@@ -57,30 +58,25 @@ def random_tensors(case, dtype):
                    normal(c.batch, 1, c.heads, c.queries, c.key_count) if c.bias2 else None, normal(*query_shape))
 
 
-def poisoned(shape, dtype):
-    """Memory that no right result leaves as it is."""
-    return torch.full(shape, float("nan"), dtype=dtype, device="cuda")
-
-
 def lse_shape(q):
     return (*q.shape[:-3], q.shape[-2], q.shape[-3])
 
 
 def forward(t, family=""):
     """out, lse"""
-    out, lse = poisoned(t.q.shape, t.q.dtype), poisoned(lse_shape(t.q), torch.float32)
+    out, lse = results.empty(t.q.shape, t.q.dtype), results.empty(lse_shape(t.q), torch.float32)
     op.evoformer_attn_forward(*t.inputs(), out, lse, family)
     return out, lse
 
 
 def scratch_for(t):
-    return poisoned((op.evoformer_attn_scratch(t.q, t.k),), torch.float32)
+    return results.empty((op.evoformer_attn_scratch(t.q, t.k),), torch.float32)
 
 
 def backward(t, out, lse, family="", bias_gradients=True):
     """Gradients of q, k, v, bias1, bias2; None where there is no such bias, or none are asked for."""
     asked = [*t.inputs()[:3], *(t.inputs()[3:] if bias_gradients else (None, None))]
-    grads = [None if x is None else poisoned(x.shape, x.dtype) for x in asked]
+    grads = [None if x is None else results.empty(x.shape, x.dtype) for x in asked]
     op.evoformer_attn_backward(t.grad_out, *t.inputs(), out, lse, *grads, scratch_for(t), family)
     return grads
 

@@ -7,7 +7,8 @@ import unittest
 
 import norms  # exits with 77 where something is missing
 import norm_reference as reference
-from norms import DTYPES, Inputs, poisoned
+import results
+from norms import DTYPES, Inputs
 
 import torch
 
@@ -343,12 +344,12 @@ class Errors(Case):
         self.assertEqual(str(caught.exception), f"layer_norm_{part}: " + message)
 
     def test_tensors_that_are_not_contiguous_are_named(self):
-        wide = poisoned((4, 12), torch.float16)[:, ::2]
+        wide = results.empty((4, 12), torch.float16)[:, ::2]
         for part, names in (("forward", {0: "input", 3: "out"}), ("backward", {0: "grad_out", 1: "input", 6: "grad_input"})):
             for position, name in names.items():
                 self.refused(ValueError, f"{name}: expected contiguous", part, position, wide)
-        self.refused(ValueError, "weight: expected contiguous", "forward", 1, poisoned((12,), torch.float16)[::2])
-        self.refused(ValueError, "rstd: expected contiguous", "forward", 5, poisoned((8,), torch.float32)[::2])
+        self.refused(ValueError, "weight: expected contiguous", "forward", 1, results.empty((12,), torch.float16)[::2])
+        self.refused(ValueError, "rstd: expected contiguous", "forward", 5, results.empty((8,), torch.float32)[::2])
 
     def test_a_cpu_tensor_is_named(self):
         self.refused(ValueError, "input: expected a CUDA tensor, got one on cpu", "forward", 0, torch.zeros(4, 6).half())
@@ -386,7 +387,7 @@ class Errors(Case):
         self.refused(TypeError, "grad_bias: expected float16, got float32", "backward", 3, half)
         needed = NORMS[1].scratch_call(torch.zeros(4, 6, dtype=torch.float16, device="cuda"))
         self.refused(ValueError, f"scratch: expected at least {needed} elements (what layer_norm_scratch(input) gives), "
-                                 f"got {needed - 1}", "backward", 9, poisoned((needed - 1,), torch.float32))
+                                 f"got {needed - 1}", "backward", 9, results.empty((needed - 1,), torch.float32))
 
     def test_an_eps_below_zero_is_refused(self):
         for eps in (-1e-6, float("nan"), float("inf")):
