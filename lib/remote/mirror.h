@@ -46,6 +46,7 @@ struct MirrorOptions {
   // fast.
   double most_seconds_slow = 5;
   double least_bytes_per_second = 100'000;
+  std::vector<double> pauses = {1, 4, 10};  // seconds before each new attempt of send_all
 };
 
 struct MirrorUses {

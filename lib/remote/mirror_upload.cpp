@@ -249,7 +249,7 @@ std::vector<UpstreamItem> RemoteMirror::begin_again() {
 
 bool RemoteMirror::send_all(const std::function<bool()>& goes_on) {
   if (!wait_for_queue(goes_on)) return false;
-  for (const double pause : {1.0, 4.0, 10.0}) {
+  for (const double pause : options_.pauses) {
     if (uses().unsent == 0) return true;
     if (!wait(pause, goes_on)) return false;
     push(begin_again());

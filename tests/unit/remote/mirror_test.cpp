@@ -311,7 +311,7 @@ TEST_CASE("a damaged file is not written again, nor an entry that has lost one")
 TEST_CASE("what must go there is tried again, also where the build went on without the shared cache") {
   SharedFiles shared;
   shared.refused_puts = 5;
-  SharingMachine machine(shared);
+  SharingMachine machine(shared, {.uploads = true, .pauses = {0.1, 0.1, 0.1}});
   const std::string result = machine.put_result("a.o", "object");
   machine.put_record("compile", {"a.cpp", "1"}, {"a.o", "2"}, result);
   CHECK(machine.mirror.send_all([] { return true; }));
