@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sys/file_system.h"
+#include "fakes/same_file_system.h"
 
 namespace dsbuild {
 
@@ -11,25 +11,14 @@ enum class Fault { error, kill };  // one call fails; or nothing after it happen
 
 // The real disk, with the n-th change failing as a full disk does: a file that was to be written is half
 // there.
-class FaultyFileSystem : public FileSystem {
+class FaultyFileSystem : public SameFileSystem {
  public:
   FaultyFileSystem(FileSystem& real, int fail_at, Fault fault)
-      : real_(real), fail_at_(fail_at), fault_(fault) {}
+      : SameFileSystem(real), fail_at_(fail_at), fault_(fault) {}
   bool can_exchange = true;
   std::optional<uint64_t> free;  // of its disk, where it is not to be the real one's
   bool was_hit() const { return calls_ >= fail_at_; }
 
-  Result<std::string> read_file(const Path& path) const override { return real_.read_file(path); }
-  Result<std::vector<std::string>> list(const Path& path) const override { return real_.list(path); }
-  FileKind kind(const Path& path) const override { return real_.kind(path); }
-  FileKind own_kind(const Path& path) const override { return real_.own_kind(path); }
-  Opening opening(const Path& path) const override { return real_.opening(path); }
-  bool is_executable(const Path& path) const override { return real_.is_executable(path); }
-  std::optional<FileIdentity> identity(const Path& path) const override { return real_.identity(path); }
-  std::optional<Path> real_path(const Path& path) const override { return real_.real_path(path); }
-  Path absolute(const Path& path) const override { return real_.absolute(path); }
-  std::optional<unsigned> owner(const Path& path) const override { return real_.owner(path); }
-  bool others_can_write(const Path& path) const override { return real_.others_can_write(path); }
   std::optional<uint64_t> free_bytes(const Path& path) const override {
     return free ? free : real_.free_bytes(path);
   }
@@ -85,7 +74,6 @@ class FaultyFileSystem : public FileSystem {
     return failure(path);
   }
 
-  FileSystem& real_;
   int fail_at_;
   Fault fault_;
   int calls_ = 0;

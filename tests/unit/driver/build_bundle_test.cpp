@@ -239,7 +239,7 @@ TEST_CASE("What is wrong with a request is its first error, and nothing is run f
 
 TEST_CASE("A build that is cancelled at any start of a program publishes nothing, and the next one heals",
           "[sweep]") {
-  const int step = is_deep_tier() ? 1 : 4;
+  const int step = is_deep_tier() ? 1 : 2;
   int at = 1 + static_cast<int>(sample_seed()) % step;
   INFO("DSBUILD_SEED=" << sample_seed());
   int reached = 0;

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "driver/build_bundle.h"
+#include "fakes/bare_machine.h"
 #include "support/temp_folder.h"
 #include "sys/system.h"
 
@@ -44,7 +45,8 @@ class ToldEvents : public Events {
 
 struct BuildWorld {
   TempFolder folder;
-  std::unique_ptr<FileSystem> files = make_real_file_system();
+  std::unique_ptr<FileSystem> disk = make_real_file_system();
+  std::unique_ptr<FileSystem> files = std::make_unique<BareMachine>(*disk);
   std::unique_ptr<ProcessRunner> processes = make_real_process_runner();
   System system{*files, *processes, {}, DSBUILD_PROGRAM};
   ToldEvents events;
@@ -54,10 +56,10 @@ struct BuildWorld {
     const Path compiler = folder.path() / "compiler/g++";
     std::filesystem::create_directories(compiler.parent_path());
     std::filesystem::copy_file(DSBUILD_FAKE_TOOLS, compiler);
-    const Environment own = read_environment();
-    system.environment = {{"PATH", variable(own, "PATH")}, {"CXX", compiler.string()}};
-    if (const std::string ninja = variable(own, "DSBUILD_NINJA"); !ninja.empty())
-      system.environment["DSBUILD_NINJA"] = ninja;
+    link_programs({"as", "cat", "dirname", "ld", "sh", "true"});
+    system.environment = {{"PATH", (folder.path() / "programs").string()},
+                          {"CXX", compiler.string()},
+                          {"DSBUILD_NINJA", program_of_machine("ninja").string()}};
     write("pack/pack.yaml", "name: small\nsource_root: src\n");
     add_op("one");
     add_op("two");
@@ -66,7 +68,6 @@ struct BuildWorld {
     settings.out.value = folder.path() / "out";
     settings.build_dir.value = folder.path() / "build";
     settings.cache_dir = folder.path() / "cache";
-    share_digests();
     settings.facts_file = settings.cache_dir / "facts.json";
     settings.local_cache.value = folder.path() / "cache/store";
     settings.accelerator = {AcceleratorKind::cpu, "test"};
@@ -96,12 +97,18 @@ struct BuildWorld {
     Session session(settings, other, events, std::move(limits));
     return build_bundle(request(), session);
   }
-  // dsbuild looks at the compilers of this machine, half a gigabyte: the digests are found once for all
-  // worlds.
-  void share_digests() const {
-    static const TempFolder digests;
-    std::filesystem::create_directories(settings.cache_dir);
-    std::filesystem::create_directory_symlink(digests.path(), settings.cache_dir / "digests");
+  Path program_of_machine(const std::string& name) const {
+    const Environment own = read_environment();
+    if (const std::string ninja = variable(own, "DSBUILD_NINJA"); name == "ninja" && !ninja.empty())
+      return ninja;
+    return find_program(*files, name, variable(own, "PATH")).value_or(name);
+  }
+  // On PATH there are these alone: dsbuild asks each compiler that it finds.
+  void link_programs(const std::vector<std::string>& names) const {
+    const Path programs = folder.path() / "programs";
+    std::filesystem::create_directories(programs);
+    for (const std::string& name : names)
+      std::filesystem::create_symlink(program_of_machine(name), programs / name);
   }
   // Of the libraries that are published.
   std::map<std::string, std::string> bundle() const {

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "unit/driver/build_world.h"
+#include "unit/driver/cuda_world.h"
 
 using namespace dsbuild;
 
@@ -192,6 +192,20 @@ TEST_CASE("Nothing is remembered where one question got two answers") {
   world.started_by_planning = {command, command};
   world.build_and_remember();
   CHECK_FALSE(world.files->read_file(world.settings.build_dir.value / "unchanged"));
+}
+
+TEST_CASE("A build in the tests' world asks no tool of this machine") {
+  CudaWorld world;
+  CountingProcesses counting{*world.processes};
+  System counted{*world.files, counting, world.system.environment, world.system.program};
+  REQUIRE(world.build_in(counted));
+  for (const std::vector<std::string>& command : counting.started) {
+    const Path program = command.front();
+    INFO(program);
+    const bool is_its_own =
+        program.is_relative() || program.string().starts_with(world.folder.path().string());
+    CHECK((is_its_own || program == DSBUILD_PROGRAM || program.filename() == "ninja"));
+  }
 }
 
 TEST_CASE("A compiler's script is asked each question once, and nothing else is started") {
