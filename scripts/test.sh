@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # test.sh [fast|deep] [CTEST ARGS...]: gets what is missing, builds dsbuild and its tests and runs them; CTest's closing lines
-# are the last lines. `fast`: what a minute is enough for, after each edit. `deep`: what takes longer than each commit may;
-# hours, root, torch; FUZZ_SECONDS is the time per fuzz target (3600). docs/internals/testing.md says which test is where.
+# are the last lines. `fast`, after each edit: the tests of its tier that have not passed with these files, as far as they fit
+# into a minute; with CTEST ARGS, just those that they choose. `deep`: what takes longer than each commit may; hours, root,
+# torch; FUZZ_SECONDS is the time per fuzz target (3600). docs/internals/testing.md says which test is where.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -78,6 +79,7 @@ build_for_deep() {
   build_preset test --target dsbuild
 }
 
+began="$(now)"
 tier=default
 if [[ "${1:-}" == fast || "${1:-}" == deep ]]; then
   tier="$1"
@@ -89,8 +91,6 @@ phase "build" "build_for_$tier"
 export_test_environment
 export CTEST_PARALLEL_LEVEL="${CTEST_PARALLEL_LEVEL:-$(nproc)}"
 export DSBUILD_TIER="$tier"
-# Without a choice of tests, an edit is answered soon: by three tests of each script.
-if [[ $tier == fast && $# -eq 0 ]]; then export DSBUILD_MOST_TESTS=3; fi
 case "$tier" in
   fast) chosen=(--preset dev -L '^fast$') ;;
   default) chosen=(--preset test -LE '^deep$') ;;
@@ -98,4 +98,12 @@ case "$tier" in
 esac
 say "== tests"
 cd "$repository"
+if [[ $tier == fast && $# -eq 0 ]]; then
+  export DSBUILD_MOST_TESTS=3
+  # Only git tells which files are the checkout's: without it, all tests run.
+  if git rev-parse --git-dir >/dev/null 2>&1; then
+    left="$(awk -v used="$(seconds_since "$began")" 'BEGIN { print 60 - used }')"
+    exec python3 -B tests/support/fast_tier.py build/dev "$left"
+  fi
+fi
 exec ctest "${chosen[@]}" --no-tests=error "$@"
