@@ -56,16 +56,10 @@ inline RowLayout stream_layout(int packs, int64_t least_threads, int64_t rows) {
   return layout;
 }
 
-// For aligned rows. Packs 0: a cluster of so many blocks is not enough.
-inline StreamPlan stream_plan(const NormShape& shape, int width, int elements, int cluster) {
-  if (shape.rows > k_most_int_rows) return {};
-  const int packs = elements / width;
-  const int most_threads = most_stream_threads(elements);
-  const int64_t least_threads = ceil_div(ceil_div(ceil_div(shape.hidden, width), cluster), packs);
-  if (least_threads > most_threads) return {};
-  const RowLayout layout =
-      cluster > 1 ? layout_on_block(packs, least_threads) : stream_layout(packs, least_threads, shape.rows);
-  const int stage_bytes = k_stream_arrays * packs * layout.block_threads * static_cast<int>(sizeof(uint4));
+// With as many stages as shared memory is enough for; packs 0: there is no use in so few.
+inline StreamPlan staged_plan(const RowLayout& layout, int most_threads, int cluster) {
+  const int stage_bytes =
+      k_stream_arrays * layout.packs * layout.block_threads * static_cast<int>(sizeof(uint4));
   const int device_shared = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
   const int block_shared = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
   for (int resident = std::max(1, most_threads / layout.block_threads); resident > 0; --resident) {
@@ -75,6 +69,25 @@ inline StreamPlan stream_plan(const NormShape& shape, int width, int elements, i
       return {layout, cluster, stages, resident, stages * stage_bytes};
   }
   return {};
+}
+
+// For aligned rows. Packs 0: a cluster of so many blocks is not enough. Blocks of fewer rows take less shared
+// memory.
+inline StreamPlan stream_plan(const NormShape& shape, int width, int elements, int cluster) {
+  if (shape.rows > k_most_int_rows) return {};
+  const int packs = elements / width;
+  const int most_threads = most_stream_threads(elements);
+  const int64_t least_threads = ceil_div(ceil_div(ceil_div(shape.hidden, width), cluster), packs);
+  if (least_threads > most_threads) return {};
+  RowLayout layout =
+      cluster > 1 ? layout_on_block(packs, least_threads) : stream_layout(packs, least_threads, shape.rows);
+  StreamPlan plan = staged_plan(layout, most_threads, cluster);
+  while (plan.layout.packs == 0 && layout.rows_of_block > 1 && layout.block_threads > 4 * k_warp) {
+    layout.rows_of_block /= 2;
+    layout.block_threads = layout.rows_of_block * layout.threads;
+    plan = staged_plan(layout, most_threads, cluster);
+  }
+  return plan;
 }
 
 template <class Kernel>
