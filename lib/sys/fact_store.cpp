@@ -6,22 +6,33 @@
 namespace dsbuild {
 namespace {
 
-constexpr uint64_t k_schema = 2;
+constexpr uint64_t k_schema = 3;
+const std::string k_before_digest = "{\"digest\":\"";
 
-// A path need not be UTF-8, as JSON must be: such a fact is not found again, which does no harm.
-std::string digest_of(const Json& facts) {
-  return sha256(facts.dump());
+// The file's text is JSON. It begins with the digest of all that follows the digest, so that a reader need
+// not write the facts again to check them. A path need not be UTF-8, as JSON must be: such a fact is not
+// found again, which does no harm.
+std::string with_digest(const Json& document) {
+  const std::string rest = "\"," + document.dump().substr(1);
+  return k_before_digest + sha256(rest) + rest;
 }
 
-// The facts of a file as JSON; an empty object for anything that is not one.
-Json read_facts(const Path& file, const FileReader& files) {
-  if (files.kind(file) != FileKind::file) return Json::object();
+bool has_right_digest(const std::string& text) {
+  if (!text.starts_with(k_before_digest)) return false;
+  const size_t end = text.find('"', k_before_digest.size());
+  return end != std::string::npos && text.substr(k_before_digest.size(), end - k_before_digest.size()) ==
+                                         sha256(std::string_view(text).substr(end));
+}
+
+// Only with facts of this schema, and as it was written.
+std::optional<Json> read_document(const Path& file, const FileReader& files) {
+  if (files.kind(file) != FileKind::file) return std::nullopt;
   const auto text = files.read_file(file);
-  const auto document = text ? Json::parse(*text) : std::nullopt;
+  auto document = text && has_right_digest(*text) ? Json::parse(*text) : std::nullopt;
   const Json* schema = document ? document->find("schema") : nullptr;
   const Json* facts = document ? document->find("facts") : nullptr;
-  if (!schema || schema->number() != k_schema || !facts || !facts->members()) return Json::object();
-  return text_at(*document, "digest") == digest_of(*facts) ? *facts : Json::object();
+  const bool is_whole = schema && schema->number() == k_schema && facts && facts->members();
+  return is_whole ? std::move(document) : std::nullopt;
 }
 
 // The fact that the files which a value names are as they were when it was put.
@@ -99,8 +110,9 @@ void FactStore::forget_unused(size_t most) {
 
 // All at first. Later what another dsbuild has learnt since then: what both have put is ours.
 void FactStore::take_facts_of_file() {
-  const Json facts = read_facts(file_, files_);
-  for (const auto& [key, fact] : *facts.members()) {
+  const auto document = read_document(file_, files_);
+  if (!document) return;
+  for (const auto& [key, fact] : *document->find("facts")->members()) {
     const auto ours = facts_.find(key);
     const bool is_ours = ours != facts_.end() && ours->second.put;
     const bool is_forgotten = ours == facts_.end() && forgot_;
@@ -115,8 +127,8 @@ void FactStore::save() {
   Json facts = Json::object();
   for (const auto& [key, fact] : facts_)
     facts.add(key, {{"identity", fact.identity}, {"value", fact.value}});
-  const std::string text = Json{{"digest", digest_of(facts)}, {"facts", facts}, {"schema", k_schema}}.dump(1);
-  if (files_.make_directories(file_.parent_path()) && files_.write_file(file_, text + "\n")) changed_ = false;
+  const std::string text = with_digest({{"facts", facts}, {"schema", k_schema}});
+  if (files_.make_directories(file_.parent_path()) && files_.write_file(file_, text)) changed_ = false;
 }
 
 }  // namespace dsbuild

@@ -1,6 +1,6 @@
 // Facts that cost a process start or the reading of a file (a compiler's version, a digest), remembered as
-// long as their basis is unchanged. One JSON file: {"schema":2,"digest":"<sha256 of
-// facts>","facts":{"<key>":{"identity":"<text>","value":"<text>"}}}. A damaged or foreign file counts as
+// long as their basis is unchanged. One JSON file: {"digest":"<sha256 of all text after it>",
+// "facts":{"<key>":{"identity":"<text>","value":"<text>"}},"schema":3}. A damaged or foreign file counts as
 // empty: a flipped bit in a value would get into manifests. Saved only when something changed, whole or not
 // at all. Files count by their identities there, which are cheap and of this machine; a second level
 // (SharedFacts) knows the same facts by the files' contents.
