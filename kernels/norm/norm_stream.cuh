@@ -71,7 +71,6 @@ class RowStream {
   __device__ bool goes_on() const { return first_ < rows_; }
   __device__ int row() const { return first_ + in_block_; }
   __device__ int next_row() const { return row() + stride_; }
-  __device__ const Columns& columns() const { return columns_; }
 
   // Where the current row is; row n and row n + stages are at the same place.
   __device__ int stage() const { return stage_; }

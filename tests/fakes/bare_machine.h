@@ -5,16 +5,16 @@
 #include <array>
 #include <string_view>
 
-#include "fakes/same_file_system.h"
+#include "sys/forwarding_file_system.h"
 
 namespace dsbuild {
 
-class BareMachine : public SameFileSystem {
+class BareMachine : public ForwardingFileSystem {
  public:
-  using SameFileSystem::SameFileSystem;
+  using ForwardingFileSystem::ForwardingFileSystem;
 
   FileKind kind(const Path& path) const override {
-    return is_hidden(path) ? FileKind::absent : real_.kind(path);
+    return is_hidden(path) ? FileKind::absent : files_.kind(path);
   }
 
  private:

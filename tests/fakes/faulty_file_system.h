@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "fakes/same_file_system.h"
+#include "sys/forwarding_file_system.h"
 
 namespace dsbuild {
 
@@ -11,52 +11,52 @@ enum class Fault { error, kill };  // one call fails; or nothing after it happen
 
 // The real disk, with the n-th change failing as a full disk does: a file that was to be written is half
 // there.
-class FaultyFileSystem : public SameFileSystem {
+class FaultyFileSystem : public ForwardingFileSystem {
  public:
   FaultyFileSystem(FileSystem& real, int fail_at, Fault fault)
-      : SameFileSystem(real), fail_at_(fail_at), fault_(fault) {}
+      : ForwardingFileSystem(real), fail_at_(fail_at), fault_(fault) {}
   bool can_exchange = true;
   std::optional<uint64_t> free;  // of its disk, where it is not to be the real one's
   bool was_hit() const { return calls_ >= fail_at_; }
 
   std::optional<uint64_t> free_bytes(const Path& path) const override {
-    return free ? free : real_.free_bytes(path);
+    return free ? free : files_.free_bytes(path);
   }
 
   Result<void> write_file(const Path& path, std::string_view bytes, bool durable) override {
     if (Step step = next(); step != Step::works) return broken_write(step, path, bytes);
-    return real_.write_file(path, bytes, durable);
+    return files_.write_file(path, bytes, durable);
   }
   Result<void> append(const Path& path, std::string_view bytes) override {
-    return next() == Step::works ? real_.append(path, bytes) : failure(path);
+    return next() == Step::works ? files_.append(path, bytes) : failure(path);
   }
   Result<void> set_mtime(const Path& path, int64_t mtime_ns) override {
-    return next() == Step::works ? real_.set_mtime(path, mtime_ns) : failure(path);
+    return next() == Step::works ? files_.set_mtime(path, mtime_ns) : failure(path);
   }
   Result<void> copy_file(const Path& from, const Path& to, bool executable) override {
     if (Step step = next(); step != Step::works)
-      return broken_write(step, to, real_.read_file(from).value_or(""));
-    return real_.copy_file(from, to, executable);
+      return broken_write(step, to, files_.read_file(from).value_or(""));
+    return files_.copy_file(from, to, executable);
   }
   Result<void> make_directories(const Path& path) override {
-    return next() == Step::works ? real_.make_directories(path) : failure(path);
+    return next() == Step::works ? files_.make_directories(path) : failure(path);
   }
   Result<void> make_symlink(const Path& target, const Path& link) override {
-    return next() == Step::works ? real_.make_symlink(target, link) : failure(link);
+    return next() == Step::works ? files_.make_symlink(target, link) : failure(link);
   }
   Result<void> rename(const Path& from, const Path& to) override {
-    return next() == Step::works ? real_.rename(from, to) : failure(to);
+    return next() == Step::works ? files_.rename(from, to) : failure(to);
   }
   Result<void> exchange(const Path& a, const Path& b) override {
     if (next() != Step::works) return failure(a);
-    return can_exchange ? real_.exchange(a, b)
+    return can_exchange ? files_.exchange(a, b)
                         : fail(Exit::failed, "cannot_exchange", a.string(), "mount point");
   }
   Result<void> remove_all(const Path& path) override {
-    return next() == Step::works ? real_.remove_all(path) : failure(path);
+    return next() == Step::works ? files_.remove_all(path) : failure(path);
   }
   Result<void> sync_directory(const Path& path) override {
-    return next() == Step::works ? real_.sync_directory(path) : failure(path);
+    return next() == Step::works ? files_.sync_directory(path) : failure(path);
   }
 
  private:
@@ -70,7 +70,7 @@ class FaultyFileSystem : public SameFileSystem {
     return fail(Exit::failed, "io", path.string(), "writing: No space left on device");
   }
   Result<void> broken_write(Step step, const Path& path, std::string_view bytes) const {
-    if (step == Step::fails) static_cast<void>(real_.write_file(path, bytes.substr(0, bytes.size() / 2)));
+    if (step == Step::fails) static_cast<void>(files_.write_file(path, bytes.substr(0, bytes.size() / 2)));
     return failure(path);
   }
 

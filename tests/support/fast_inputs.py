@@ -22,7 +22,6 @@ SCRIPT = re.compile(r"tests/.*/(\w+_test)\.py")
 OF_TERMINALS = re.compile(r"_|SHLVL|PWD|OLDPWD|COLUMNS|LINES|TERM|(SSH|TMUX|XDG_SESSION)_\w+")
 
 
-
 def digest(*what):
     return hashlib.sha256(repr(what).encode()).hexdigest()
 
