@@ -1,7 +1,7 @@
 // Blocks and kernels that know of each other, on sm_90 and newer. Before, these functions do nothing.
 //
 // Thread block clusters are blocks that run at once and reach each other's shared memory (PTX ISA: mapa,
-// st.shared::cluster, barrier.cluster). A kernel may let the next one of its stream be launched while it
+// st.async, mbarrier; CUDA 12.1 and newer). A kernel may let the next one of its stream be launched while it
 // still runs; that one waits by itself for what it reads (PTX ISA: griddepcontrol).
 #pragma once
 
@@ -13,49 +13,89 @@ constexpr int k_most_cluster = 8;  // blocks of a cluster, on every GPU that has
 
 __device__ inline int rank_in_cluster() {
   unsigned rank = 0;
-#if __CUDA_ARCH__ >= 900
+#if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
 #endif
   return static_cast<int>(rank);
 }
 
-// All threads of the cluster arrive, and each waits for all: what they have stored before they arrived is
-// seen then.
-__device__ inline void arrive_in_cluster() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+// Until all threads of the cluster are here, and their blocks' ByteCounts are seen.
+__device__ inline void meet_in_cluster() {
+#if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
+  asm volatile(
+      "fence.mbarrier_init.release.cluster;\n"
+      "barrier.cluster.arrive.relaxed.aligned;\n"
+      "barrier.cluster.wait.acquire.aligned;" ::
+          : "memory");
 #endif
 }
 
-__device__ inline void wait_for_cluster() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+// In shared memory: counts the bytes that blocks of the cluster send to this one. It goes through phases;
+// each ends when its bytes are here. No block waits for its other stores, as it does at a barrier of the
+// cluster.
+class ByteCount {
+ public:
+  // By one thread, before meet_in_cluster.
+  __device__ void begin() {
+#if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(this)) : "memory");
 #endif
-}
+  }
+  // By one thread in each phase. Bytes may arrive before.
+  __device__ void expect(int bytes) {
+#if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(this)),
+                 "r"(bytes)
+                 : "memory");
+#endif
+  }
+  // Until the phase with this number has ended; the one before it has. The bytes are in the block's own
+  // memory, so that they need no wider scope than the block's.
+  __device__ void wait(unsigned phase) const {
+#if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
+    unsigned is_over = 0;
+    while (is_over == 0) {
+      asm volatile(
+          "{\n"
+          ".reg .pred over;\n"
+          "mbarrier.try_wait.parity.shared::cta.b64 over, [%1], %2;\n"
+          "selp.u32 %0, 1, 0, over;\n"
+          "}"
+          : "=r"(is_over)
+          : "r"(shared_address(this)), "r"(phase % 2)
+          : "memory");
+    }
+#endif
+  }
 
-// Stores to where `own` lies, in the shared memory of the block with this rank.
-__device__ inline void store_in_block(float* own, int rank, float value) {
-#if __CUDA_ARCH__ >= 900
+ private:
+  uint64_t state_;
+};
+
+// Sends a value to where `own` lies in the block with this rank; its `count` there counts the bytes.
+__device__ inline void send_to_block(int rank, float* own, float value, ByteCount* count) {
+#if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
   asm volatile(
       "{\n"
-      ".reg .u32 there;\n"
-      "mapa.shared::cluster.u32 there, %0, %1;\n"
-      "st.shared::cluster.f32 [there], %2;\n"
+      ".reg .u32 there, counter;\n"
+      "mapa.shared::cluster.u32 there, %0, %2;\n"
+      "mapa.shared::cluster.u32 counter, %1, %2;\n"
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.f32 [there], %3, [counter];\n"
       "}" ::"r"(shared_address(own)),
-      "r"(rank), "f"(value)
+      "r"(shared_address(count)), "r"(rank), "f"(value)
       : "memory");
 #endif
 }
 
 __device__ inline void let_next_kernel_start() {
-#if __CUDA_ARCH__ >= 900
+#if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
   asm volatile("griddepcontrol.launch_dependents;");
 #endif
 }
 
 // Until the kernel before has ended, and what it has stored is seen.
 __device__ inline void wait_for_kernel_before() {
-#if __CUDA_ARCH__ >= 900
+#if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }

@@ -57,4 +57,37 @@ struct Sums {
   }
 };
 
+// Adds up one or two sums over many lanes. Of two, each half of a warp adds up one.
+template <int count>
+class SplitSums {
+  static_assert(count == 1 || count == 2);
+
+ public:
+  // Lanes that add up one sum, which of them the caller is, and which sum that is.
+  static constexpr int k_lanes = k_warp / count;
+  __device__ static int lane() { return static_cast<int>(threadIdx.x) % k_lanes; }
+  __device__ static int own() { return static_cast<int>(threadIdx.x) / k_lanes % count; }
+
+  // The caller's sum, of what all lanes of the warp have.
+  __device__ static float of_warp(const Sums<count>& sums) {
+    if constexpr (count == 1) return of_lanes(sums.of[0]);
+    const float here = own() == 0 ? sums.of[0] : sums.of[count - 1];
+    const float there = own() == 0 ? sums.of[count - 1] : sums.of[0];
+    return of_lanes(here + of_xor_lane(there, k_lanes));
+  }
+  // All sums, of parts of the callers' own ones.
+  __device__ static Sums<count> of_parts(float part) {
+    const float sum = of_lanes(part);
+    if constexpr (count == 1) return {{sum}};
+    const float other = of_xor_lane(sum, k_lanes);
+    Sums<count> sums;
+    sums.of[0] = own() == 0 ? sum : other;
+    sums.of[count - 1] = own() == 0 ? other : sum;
+    return sums;
+  }
+
+ private:
+  __device__ static float of_lanes(float value) { return merged_in_lanes(Sums<1>{{value}}, k_lanes).of[0]; }
+};
+
 }  // namespace dsbuild::ops

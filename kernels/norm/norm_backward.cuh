@@ -16,6 +16,7 @@ constexpr LayoutLimits k_backward_limits{128, 512};
 constexpr int k_column_threads = 256;           // of a block that reads rows column by column
 constexpr int k_column_blocks = 4;              // of those, on a multiprocessor
 constexpr int k_sum_threads = k_warp * k_warp;  // of a block that adds up parts
+constexpr int k_sum_loads = 5;                  // of a thread there, on their way at once
 
 struct BackwardPlan {
   StreamPlan stream;  // or, where it has no packs:
@@ -97,8 +98,7 @@ __global__ void __launch_bounds__(k_backward_limits.memory_threads, 1024 / k_bac
     for_each_pack<T, 0>(columns, [&](int p, int) { terms_of(p).add_to(sums); });
     const auto means = means_of(merged_in_row(sums, columns, turn), one_item);
     for_each_pack<T, 0>(columns, [&](int p, int) {
-      store_columns(static_cast<T*>(a.grad_input) + begin, columns, p,
-                    terms_of(p).grad_input(means, own.rstd));
+      store_columns(static_cast<T*>(a.grad_input) + begin, columns, p, terms_of(p).grad_input(means, own));
     });
   }
 }
@@ -130,42 +130,43 @@ __global__ void __launch_bounds__(k_column_threads) norm_columns_kernel(const No
   }
 }
 
-// A block adds up the parts of 32 times `width` columns of one parameter; its warps begin with every 32nd
-// part.
+// A block adds up the parts of 32 times `width` columns of one parameter; each warp takes some of the parts.
 template <class T, int width>
 __global__ void __launch_bounds__(k_sum_threads) add_parts_kernel(const NormBackward a, int parts) {
-  __shared__ float of_warps[k_warp][(k_warp + 1) * width];
-  const NormParameter result = blockIdx.y == 0 ? a.grad_weight : a.grad_bias;
+  constexpr int columns = k_warp * width;
+  __shared__ alignas(sizeof(uint4)) float of_warps[k_warp][columns];
+  const auto parameter = static_cast<int>(blockIdx.y);
+  const NormParameter result = parameter == 0 ? a.grad_weight : a.grad_bias;
   if (result.data == nullptr) return;
   wait_for_kernel_before();
   const auto lane = static_cast<int>(threadIdx.x);
   const auto warp = static_cast<int>(threadIdx.y);
-  const int first_column = static_cast<int>(blockIdx.x) * k_warp * width;
-  const int own_columns = first_column + lane * width;
+  const auto warps = static_cast<int>(blockDim.y);
+  const int first_column = static_cast<int>(blockIdx.x) * columns;
+  const int own_column = first_column + lane * width;
   Pack<float, width> sums{};
-  if (own_columns < a.shape.hidden) {
-#pragma unroll 4
-    for (int part = warp; part < parts; part += k_warp) {
-      const auto items =
-          load_pack<width>(part_of(a, static_cast<int>(blockIdx.y), parts, part) + own_columns);
+  for (int first = warp; own_column < a.shape.hidden && first < parts; first += k_sum_loads * warps) {
+    Pack<float, width> items[k_sum_loads]{};
 #pragma unroll
-      for (int k = 0; k < width; ++k)
-        sums.item[k] += items.item[k];
+    for (int i = 0; i < k_sum_loads; ++i) {
+      const int part = first + i * warps;
+      if (part < parts) items[i] = load_pack<width>(part_of(a, parameter, parts, part) + own_column);
     }
+#pragma unroll
+    for (int i = 0; i < k_sum_loads * width; ++i)
+      sums.item[i % width] += items[i / width].item[i % width];
   }
-#pragma unroll
-  for (int k = 0; k < width; ++k)
-    of_warps[warp][lane * width + k] = sums.item[k];
+  store_pack(&of_warps[warp][lane * width], sums);
   __syncthreads();
-#pragma unroll
-  for (int k = 0; k < width; ++k) {
-    const int column = first_column + warp * width + k;
-    const float total = merged_in_lanes(Sums<1>{{of_warps[lane][warp * width + k]}}, k_warp).of[0];
-    if (lane != 0 || column >= a.shape.hidden) continue;
+  for (int i = warp * k_warp + lane; i < columns && first_column + i < a.shape.hidden; i += warps * k_warp) {
+    float total = 0;
+#pragma unroll 8
+    for (int part = 0; part < warps; ++part)
+      total += of_warps[part][i];
     if (result.float32) {
-      static_cast<float*>(result.data)[column] = total;
+      static_cast<float*>(result.data)[first_column + i] = total;
     } else {
-      static_cast<T*>(result.data)[column] = from_float<T>(total);
+      static_cast<T*>(result.data)[first_column + i] = from_float<T>(total);
     }
   }
 }
@@ -196,7 +197,8 @@ template <bool centred, class T, int width>
 cudaError_t launch_add_parts(const NormBackward& a, int parts, cudaStream_t stream) {
   const auto kernel = add_parts_kernel<T, width>;
   const auto groups = static_cast<unsigned>(ceil_div(a.shape.hidden, k_warp * width));
-  Launch launch(dim3(groups, k_parameters<centred>), dim3(k_warp, k_warp), 0, stream);
+  const auto warps = static_cast<unsigned>(std::clamp<int64_t>(ceil_div(parts, k_sum_loads), 1, k_warp));
+  Launch launch(dim3(groups, k_parameters<centred>), dim3(k_warp, warps), 0, stream);
   if (is_of_sm90(kernel)) launch.set_early();
   return launch(kernel, a, parts);
 }

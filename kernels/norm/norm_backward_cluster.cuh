@@ -18,57 +18,62 @@ __device__ NormBackward from_column(NormBackward a, int column) {
   return a;
 }
 
-// Adds up what the threads of a row have, in all blocks. All get the same bits.
+// Adds up what the threads of a row have, in all blocks. All get the same bits. Sums of one row may be on
+// their way while those of the row before are read.
 template <int count>
 class ClusterSums {
  public:
   __device__ ClusterSums(const RowLayout& layout, int cluster)
       : warps_(layout.threads / k_warp), cluster_(cluster) {
-    arrive_in_cluster();  // no block may reach for one that does not run yet
-  }
-  // Each warp's sums go to all blocks. Those of the row before have arrived then.
-  __device__ void begin(Sums<count> sums) {
-    sums = merged_in_lanes(sums, k_warp);
-    wait_for_cluster();
-    if (lane() < cluster_) {
-      Sums<count>& own =
-          of_warp()[turn_][rank_in_cluster() * warps_ + static_cast<int>(threadIdx.x) / k_warp];
-#pragma unroll
-      for (int i = 0; i < count; ++i)
-        store_in_block(&own.of[i], lane(), sums.of[i]);
+    if (threadIdx.x == 0) {
+      for (unsigned turn = 0; turn < k_turns; ++turn) {
+        arrived(turn).begin();
+        expect(turn);
+      }
     }
-    arrive_in_cluster();
-    before_ = last_;
-    last_ = turn_;
-    turn_ = turn_ + 1 == k_turns ? 0 : turn_ + 1;
+    meet_in_cluster();
   }
-  // Of the row before the last that has begun.
-  __device__ Sums<count> before() const { return total(before_); }
-  // Of the last one. No other may begin.
-  __device__ Sums<count> last() const {
-    wait_for_cluster();
-    return total(last_);
+  // Sends each warp's sums of this row to all blocks; rows are numbered from 0.
+  __device__ void send(unsigned row, const Sums<count>& sums) const {
+    const unsigned turn = row % k_turns;
+    const float of_warp = Split::of_warp(sums);
+    if (Split::lane() >= cluster_) return;
+    const int warp = rank_in_cluster() * warps_ + static_cast<int>(threadIdx.x) / k_warp;
+    send_to_block(Split::lane(), &of_warps(turn)[warp], of_warp, &arrived(turn));
+  }
+  // Rows are asked for in their order, each before the next but one is sent.
+  __device__ Sums<count> total(unsigned row) const {
+    const unsigned turn = row % k_turns;
+    arrived(turn).wait(row / k_turns);
+    if (threadIdx.x == 0) expect(turn);
+    float part = 0;
+#pragma unroll 1
+    for (int warp = Split::lane(); warp < cluster_ * warps_; warp += Split::k_lanes)
+      part += of_warps(turn)[warp];
+    return Split::of_parts(part);
   }
 
  private:
-  // A block may be at its next row's sums while another has yet to read those of the row before.
-  static constexpr int k_turns = 3;
+  using Split = SplitSums<count>;
+  // A block sends row n when it has the total of row n - 2. So all warps have sent row n - 2, and before that
+  // have read row n - 4: its place is free.
+  static constexpr unsigned k_turns = 4;
+  static constexpr int k_most_warps = k_most_cluster * most_stream_threads(k_cluster_elements) / k_warp;
 
-  __device__ static auto of_warp() -> Sums<count> (*)[k_most_cluster * k_warp] {
-    __shared__ Sums<count> sums[k_turns][k_most_cluster * k_warp];
-    return sums;
+  __device__ static ByteCount& arrived(unsigned turn) {
+    __shared__ ByteCount counts[k_turns];
+    return counts[turn];
   }
-  __device__ static int lane() { return static_cast<int>(threadIdx.x) % k_warp; }
-  __device__ Sums<count> total(int turn) const {
-    auto sums = Sums<count>::none();
-#pragma unroll 1
-    for (int warp = lane(); warp < cluster_ * warps_; warp += k_warp)
-      sums.merge(of_warp()[turn][warp]);
-    return merged_in_lanes(sums, k_warp);
+  // The caller's sum, of each warp of the cluster.
+  __device__ static float* of_warps(unsigned turn) {
+    __shared__ float sums[k_turns][count][k_most_warps];
+    return sums[turn][Split::own()];
+  }
+  __device__ void expect(unsigned turn) const {
+    arrived(turn).expect(cluster_ * warps_ * static_cast<int>(sizeof(Sums<count>)));
   }
 
   int warps_, cluster_;
-  int turn_ = 0, last_ = 0, before_ = 0;
 };
 
 template <bool centred, class T, int packs>
@@ -90,7 +95,7 @@ __global__ void __launch_bounds__(most_stream_threads(packs* k_pack_width<T>))
   RowStream<T, packs> rows(staged_rows, a.shape, columns, place, 1, part, parts, stages,
                            {a.input, a.grad_out});
   const KeptParameter<T, packs> weight(a.weight, columns, 1);
-  ClusterSums<parameters> merged(layout, cluster);
+  const ClusterSums<parameters> merged(layout, cluster);
   ColumnSums<width, packs, parameters> column_sums;
   struct Place {
     int row, stage;
@@ -104,12 +109,13 @@ __global__ void __launch_bounds__(most_stream_threads(packs* k_pack_width<T>))
 #pragma unroll
     for (int p = 0; p < packs; ++p) {
       const auto terms = terms_of(at, p, rows.pack(at.stage, 1, p));
-      rows.store(a.grad_input, at.row, p, terms.grad_input(means, at.statistics.rstd));
+      rows.store(a.grad_input, at.row, p, terms.grad_input(means, at.statistics));
     }
   };
   Statistics next = statistics_of<centred>(a, rows.row());
   Place before{-1, 0, {}};
-  for (; rows.goes_on(); rows.advance()) {
+  unsigned row = 0;  // of this cluster's, from 0 on
+  for (; rows.goes_on(); rows.advance(), ++row) {
     const Place own{rows.row(), rows.stage(), next};
     next = statistics_of<centred>(a, rows.next_row());
     rows.wait(stages - 2);
@@ -121,13 +127,12 @@ __global__ void __launch_bounds__(most_stream_threads(packs* k_pack_width<T>))
       terms.add_to(sums);
       column_sums.add(p, grad_out, terms);
     }
-    merged.begin(sums);
-    if (before.row >= 0) finish(before, merged.before());
+    merged.send(row, sums);
+    if (row > 0) finish(before, merged.total(row - 1));
     rows.fetch_next();
     before = own;
   }
-  const auto sums = merged.last();
-  if (before.row >= 0) finish(before, sums);
+  if (row > 0) finish(before, merged.total(row - 1));
   if (a.scratch == nullptr) return;
   wait_for_copies<0>();
   store_part(a, column_sums, layout, place, columns, parts, part, reinterpret_cast<float*>(staged_rows));

@@ -28,21 +28,32 @@ template <int width, int packs, int parameters>
 __device__ void store_part(const NormBackward& a, const ColumnSums<width, packs, parameters>& sums,
                            const RowLayout& layout, const RowPlace& place, const Columns& columns, int parts,
                            int part_number, float* shared) {
+  constexpr int quad = 4;
   const int row_floats = layout.threads * packs * width;
+  const int block_floats = layout.rows_of_block * row_floats;
+  __syncthreads();
 #pragma unroll
   for (int parameter = 0; parameter < parameters; ++parameter) {
-    __syncthreads();
+    float* const row = shared + parameter * block_floats + place.row * row_floats;
 #pragma unroll
     for (int p = 0; p < packs; ++p)
-      store_pack(shared + place.row * row_floats + columns.begin<width>(p), sums.of[parameter][p]);
-    __syncthreads();
+      store_pack(row + columns.begin<width>(p), sums.of[parameter][p]);
+  }
+  __syncthreads();
+#pragma unroll
+  for (int parameter = 0; parameter < parameters; ++parameter) {
     float* const part = part_of(a, parameter, parts, part_number);
-    for (int column = static_cast<int>(threadIdx.x); column < columns.hidden;
-         column += static_cast<int>(blockDim.x)) {
-      float sum = 0;
-      for (int row = 0; row < layout.rows_of_block; ++row)
-        sum += shared[row * row_floats + column];
-      part[column] = sum;
+    for (int column = static_cast<int>(threadIdx.x) * quad; column < columns.hidden;
+         column += static_cast<int>(blockDim.x) * quad) {
+      const float* const first = shared + parameter * block_floats + column;
+      auto sum = load_pack<quad>(first);
+      for (int row = 1; row < layout.rows_of_block; ++row) {
+        const auto other = load_pack<quad>(first + row * row_floats);
+#pragma unroll
+        for (int k = 0; k < quad; ++k)
+          sum.item[k] += other.item[k];
+      }
+      store_pack(part + column, sum);
     }
   }
 }
@@ -87,7 +98,7 @@ __global__ void __launch_bounds__(most_stream_threads(packs* k_pack_width<T>))
 #pragma unroll
     for (int p = 0; p < packs; ++p) {
       const auto here = is_kept ? terms[is_kept ? p : 0] : terms_of(p, rows.pack(rows.stage(), 1, p));
-      rows.store(a.grad_input, rows.row(), p, here.grad_input(means, own.rstd));
+      rows.store(a.grad_input, rows.row(), p, here.grad_input(means, own));
     }
   }
   if (a.scratch == nullptr) return;

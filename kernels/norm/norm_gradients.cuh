@@ -15,9 +15,9 @@ struct Statistics {
 };
 
 // Zeros where there is no row.
-template <bool centred>
-__device__ Statistics statistics_of(const NormBackward& a, int64_t row) {
-  if (row >= a.shape.rows) return {0, 0};
+template <bool centred, class Row>
+__device__ Statistics statistics_of(const NormBackward& a, Row row) {
+  if (row >= static_cast<Row>(a.shape.rows)) return {0, 0};
   return {centred ? a.mean[row] : 0, a.rstd[row]};
 }
 
@@ -26,14 +26,15 @@ __device__ inline float* part_of(const NormBackward& a, int parameter, int parts
   return a.scratch + (static_cast<int64_t>(parameter) * parts + part) * a.shape.hidden;
 }
 
-// x', the normalised input, and g * w: what the formulas are made of.
+// x, x' (normalised), and g * w: what the formulas are made of.
 template <int width>
 struct RowTerms {
-  Pack<float, width> normalised, weighted;
+  Pack<float, width> input, normalised, weighted;
 
   RowTerms() = default;
-  __device__ RowTerms(const Pack<float, width>& input, const Pack<float, width>& grad_out,
-                      const Pack<float, width>& weight, const Statistics& statistics) {
+  __device__ RowTerms(const Pack<float, width>& x, const Pack<float, width>& grad_out,
+                      const Pack<float, width>& weight, const Statistics& statistics)
+      : input(x) {
     const float shift = -statistics.mean * statistics.rstd;
 #pragma unroll
     for (int k = 0; k < width; ++k) {
@@ -50,17 +51,17 @@ struct RowTerms {
       if constexpr (count > 1) sums.of[1] += weighted.item[k];
     }
   }
-  // `means`: of these sums.
+  // (g * w - m1 - x' * m0) * rstd with the means m0 and m1 of these sums; x' written out, so that an item
+  // takes two instructions.
   template <int count>
-  __device__ Pack<float, width> grad_input(const Sums<count>& means, float rstd) const {
-    const float slope = means.of[0] * rstd;
-    const float level = count > 1 ? means.of[count - 1] * rstd : 0;
+  __device__ Pack<float, width> grad_input(const Sums<count>& means, const Statistics& statistics) const {
+    const float rstd = statistics.rstd;
+    const float slope = -means.of[0] * rstd * rstd;
+    const float level = -slope * statistics.mean - (count > 1 ? means.of[count - 1] * rstd : 0);
     Pack<float, width> values;
 #pragma unroll
-    for (int k = 0; k < width; ++k) {
-      const float rest = weighted.item[k] * rstd - level;
-      values.item[k] = rest - normalised.item[k] * slope;
-    }
+    for (int k = 0; k < width; ++k)
+      values.item[k] = weighted.item[k] * rstd + (input.item[k] * slope + level);
     return values;
   }
 };

@@ -1,5 +1,5 @@
 // Launches of the backward pass's kernels, with what GPUs of sm_90 and newer have for them: clusters of
-// blocks, and a second kernel that is launched while the first one still runs. Needs CUDA 11.8 for the one
+// blocks, and a second kernel that is launched while the first one still runs. Needs CUDA 12.1 for the one
 // and 12.3 for the other; without, kernels are launched as ever.
 #pragma once
 
@@ -25,7 +25,7 @@ bool is_of_sm90(Kernel* kernel) {
   return known[device] == 2;
 }
 
-#if CUDART_VERSION >= 11080
+#if CUDART_VERSION >= 12010
 class Launch {
  public:
   Launch(dim3 blocks, dim3 threads, int shared_bytes, cudaStream_t stream) {

@@ -18,28 +18,35 @@ __device__ inline void wait_for_threads(int number, int threads) {
 // turn, no other overwrites in the next.
 template <int count>
 class RowSums {
+  using Split = SplitSums<count>;
+  using OfWarps = float[count][k_warp];
+
  public:
   __device__ RowSums(const RowLayout& layout, const RowPlace& place)
-      : threads_(layout.threads), barrier_(place.row + 1), thread_(place.thread) {
-    __shared__ Sums<count> of_warp[2][k_warp];
-    of_row_ = &of_warp[0][place.row * (threads_ / k_warp)];
+      : warps_(layout.threads / k_warp), threads_(layout.threads), row_(place.row) {
+    __shared__ OfWarps of_warps[2];
+    of_warps_ = of_warps;
   }
-  __device__ Sums<count> operator()(Sums<count> sums) {
+  __device__ Sums<count> operator()(const Sums<count>& sums) {
     if (threads_ <= k_warp) return merged_in_lanes(sums, threads_);
-    sums = merged_in_lanes(sums, k_warp);
-    Sums<count>* const of_turn = of_row_ + turn_;
-    const int lane = thread_ % k_warp;
-    if (lane == 0) of_turn[thread_ / k_warp] = sums;
-    wait_for_threads(barrier_, threads_);
-    sums = lane < threads_ / k_warp ? of_turn[lane] : Sums<count>::none();
-    turn_ ^= k_warp;
-    return merged_in_lanes(sums, k_warp);
+    float* const of_warps = of_warps_[turn_][Split::own()];
+    const float of_warp = Split::of_warp(sums);
+    if (Split::lane() == 0) of_warps[threadIdx.x / k_warp] = of_warp;
+    wait_for_threads(row_ + 1, threads_);
+    turn_ ^= 1;
+    float part = 0;
+#pragma unroll
+    for (int first = 0; first < k_warp; first += Split::k_lanes) {
+      const int warp = first + Split::lane();
+      if (warp < warps_) part += of_warps[row_ * warps_ + warp];
+    }
+    return Split::of_parts(part);
   }
 
  private:
-  int threads_, barrier_, thread_;
+  int warps_, threads_, row_;
   int turn_ = 0;
-  Sums<count>* of_row_;
+  OfWarps* of_warps_;
 };
 
 // The rows of a thread, one after the other: its part of arrays of the input's shape.
@@ -58,12 +65,13 @@ class RowStream {
         first_(number * rows_of_block),
         in_block_(place.row),
         stride_(count * rows_of_block),
-        stages_(stages),
-        memory_(memory + threadIdx.x) {
+        stage_items_(k_stream_arrays * packs * static_cast<int>(blockDim.x)),
+        items_(stages * stage_items_),
+        memory_(memory + threadIdx.x),
+        first_ahead_(first_) {
 #pragma unroll
     for (int i = 0; i < k_stream_arrays; ++i)
-      from_[i] = static_cast<const T*>(from[i]) + columns_.template begin<width>(0);
-    first_ahead_ = first_;
+      from_[i] = static_cast<const T*>(from[i]);
     for (int stage = 0; stage + 1 < stages; ++stage)
       fetch_next();
   }
@@ -75,19 +83,35 @@ class RowStream {
   // Where the current row is; row n and row n + stages are at the same place.
   __device__ int stage() const { return stage_; }
 
-  // Copies of one more row begin.
+  // Copies of one more row begin: a group of them, also where there is no row.
   __device__ void fetch_next() {
-    fetch(free_stage_, first_ahead_ + in_block_);
+    const int row = first_ahead_ + in_block_;
+    const bool exists = row < rows_;
+    const int64_t begin = static_cast<int64_t>(row) * hidden_ + columns_.template begin<width>(0);
+#pragma unroll
+    for (int i = 0; i < k_stream_arrays; ++i) {
+#pragma unroll
+      for (int p = 0; p < packs; ++p) {
+        const bool there = exists && columns_.template begin<width>(p) < columns_.hidden;
+        copy_async<16>(place(free_stage_, i, p), from_[i] + begin + p * columns_.threads * width, there);
+      }
+    }
+    commit_copies();
     first_ahead_ += stride_;
     free_stage_ = after(free_stage_);
   }
   // Until the copies of all rows are there but for the last `running` that have begun.
   __device__ void wait(int running) const {
     static_assert(k_most_stages == 4, "a case for each count; the instruction takes a constant");
-    if (running == 0) wait_for_copies<0>();
-    if (running == 1) wait_for_copies<1>();
-    if (running == 2) wait_for_copies<2>();
-    if (running == 3) wait_for_copies<3>();
+    if (running == 3) {
+      wait_for_copies<3>();
+    } else if (running == 2) {
+      wait_for_copies<2>();
+    } else if (running == 1) {
+      wait_for_copies<1>();
+    } else {
+      wait_for_copies<0>();
+    }
   }
   __device__ Pack<float, width> pack(int stage, int array, int p) const {
     return floats_of_words<T>(*place(stage, array, p));
@@ -103,29 +127,20 @@ class RowStream {
   }
 
  private:
-  __device__ int after(int stage) const { return stage + 1 == stages_ ? 0 : stage + 1; }
-  __device__ uint4* place(int stage, int array, int p) const {
-    return memory_ + ((stage * k_stream_arrays + array) * packs + p) * static_cast<int>(blockDim.x);
+  // A stage is named by its first item in memory.
+  __device__ int after(int stage) const {
+    const int next = stage + stage_items_;
+    return next == items_ ? 0 : next;
   }
-  // A group of copies for each row, also where there is none.
-  __device__ void fetch(int stage, int row) const {
-    const bool exists = row < rows_;
-    const int64_t offset = exists ? static_cast<int64_t>(row) * hidden_ : 0;
-#pragma unroll
-    for (int i = 0; i < k_stream_arrays; ++i) {
-#pragma unroll
-      for (int p = 0; p < packs; ++p) {
-        const bool there = exists && columns_.template begin<width>(p) < columns_.hidden;
-        copy_async<16>(place(stage, i, p), from_[i] + offset + p * columns_.threads * width, there);
-      }
-    }
-    commit_copies();
+  __device__ uint4* place(int stage, int array, int p) const {
+    return memory_ + stage + (array * packs + p) * static_cast<int>(blockDim.x);
   }
 
   Columns columns_;
-  int hidden_, rows_, first_, first_ahead_, in_block_, stride_, stages_;
+  int hidden_, rows_, first_, in_block_, stride_, stage_items_, items_;
   int stage_ = 0, free_stage_ = 0;
   uint4* memory_;
+  int first_ahead_;  // whose copies begin next
   const T* from_[k_stream_arrays];
 };
 

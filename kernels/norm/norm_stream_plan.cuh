@@ -9,7 +9,7 @@ namespace dsbuild::ops {
 
 constexpr int k_stream_arrays = 2;           // of which rows are read: input and gradient
 constexpr int k_most_stages = 4;             // rows of a thread in shared memory
-constexpr int k_other_shared = 5 * 1024;     // bytes that a block takes beside its rows, at most
+constexpr int k_other_shared = 6 * 1024;     // bytes that a block takes beside its rows, at most
 constexpr int k_most_block = 1024;           // threads
 constexpr int k_most_barriers = 16;          // of a block; the first one is of all its threads
 constexpr int k_default_shared = 48 * 1024;  // bytes that every block may take
