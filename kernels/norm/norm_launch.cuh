@@ -76,7 +76,9 @@ class Launch {
   void set_early() {}
   template <class... Parameters, class... Arguments>
   cudaError_t operator()(void (*kernel)(Parameters...), const Arguments&... arguments) const {
-    kernel<<<blocks_, threads_, shared_bytes_, stream_> > >(arguments...);
+    // clang-format off
+    kernel<<<blocks_, threads_, shared_bytes_, stream_>>>(arguments...);
+    // clang-format on
     return cudaGetLastError();
   }
   template <class Kernel>
