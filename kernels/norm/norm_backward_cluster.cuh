@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(most_stream_threads(packs* k_pack_width<T>))
   const auto parts = static_cast<int>(gridDim.x) / cluster;
   RowStream<T, packs> rows(staged_rows, a.shape, columns, place, 1, part, parts, stages,
                            {a.input, a.grad_out});
-  const KeptParameter<T, packs> weight(a.weight, columns, 1);
+  const ParameterFloats<T, packs> weight(a.weight, columns, 1);
   const ClusterSums<parameters> merged(layout, cluster);
   ColumnSums<width, packs, parameters> column_sums;
   struct Place {

@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(most_stream_threads(packs* k_pack_width<T>))
   const auto parts = static_cast<int>(gridDim.x);
   RowStream<T, packs> rows(staged_rows, a.shape, columns, place, layout.rows_of_block, part, parts, stages,
                            {a.input, a.grad_out});
-  const KeptParameter<T, packs> weight(a.weight, columns, 1);
+  const ParameterFloats<T, packs> weight(a.weight, columns, 1);
   RowSums<parameters> merged(layout, place);
   ColumnSums<width, packs, parameters> column_sums;
   Statistics next = statistics_of<centred>(a, rows.row());

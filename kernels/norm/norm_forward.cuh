@@ -102,8 +102,8 @@ __global__ void __launch_bounds__(most_row_threads(packs))
   RowWords<T, packs> words;
   words.load(input, columns);
   const float first = centred ? to_float(*input) : 0;
-  const ColumnParameter<T, packs> weight(a.weight, columns, 1);
-  const ColumnParameter<T, packs> bias(a.bias, columns, 0);
+  const ParameterWords<T, packs> weight(a.weight, columns, 1);
+  const ParameterWords<T, packs> bias(a.bias, columns, 0);
   int turn = 0;
   auto merged = [&](const auto& sums) { return merged_in_block(sums, turn++); };
   const Moments moments =

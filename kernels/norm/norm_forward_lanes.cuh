@@ -109,8 +109,8 @@ __global__ void __launch_bounds__(k_lanes_block, k_lanes_blocks)
   const int first_row = warp * groups * rows + group;
   const int row_count = static_cast<int>(a.shape.rows) - first_row;  // of the lane's, from the first on
   const int64_t first_item = static_cast<int64_t>(first_row) * a.shape.hidden;
-  const ColumnParameter<T, packs> weight(a.weight, columns, 1);
-  const ColumnParameter<T, packs> bias(a.bias, columns, 0);
+  const ParameterWords<T, packs> weight(a.weight, columns, 1);
+  const ParameterWords<T, packs> bias(a.bias, columns, 0);
   RowWords<T, packs> words[rows];
 #pragma unroll
   for (int i = 0; i < rows; ++i) {

@@ -150,11 +150,11 @@ class RowWords {
 
 // A parameter's elements for a thread's columns, from registers where they are few and of the input's type.
 template <class T, int packs>
-class ColumnParameter {
+class ParameterWords {
   static constexpr bool is_kept = packs <= 2;
 
  public:
-  __device__ ColumnParameter(const NormParameter& parameter, const Columns& columns, float absent)
+  __device__ ParameterWords(const NormParameter& parameter, const Columns& columns, float absent)
       : parameter_(parameter), columns_(columns), absent_(absent) {
     has_words_ = is_kept && parameter.data != nullptr && parameter.float32 == (sizeof(T) == sizeof(float));
     if constexpr (is_kept) {

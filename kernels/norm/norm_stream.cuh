@@ -146,11 +146,11 @@ class RowStream {
 
 // A parameter's elements for a thread's columns: kept as floats where they are few, else read for each row.
 template <class T, int packs>
-class KeptParameter {
+class ParameterFloats {
   static constexpr bool is_kept = packs * k_pack_width<T> <= k_cluster_elements;
 
  public:
-  __device__ KeptParameter(const NormParameter& parameter, const Columns& columns, float absent)
+  __device__ ParameterFloats(const NormParameter& parameter, const Columns& columns, float absent)
       : parameter_(parameter), columns_(columns), absent_(absent) {
     if constexpr (is_kept) {
 #pragma unroll

@@ -159,7 +159,7 @@ def functions_of(function, *arguments):
     except Exception as error:  # torch.compile needs Triton and a compiler that work
         print(f"torch.compile is not compared: {str(error).splitlines()[0]}")
         return
-    yield "torch.compile", compiled
+    yield figures.COMPILED, compiled
 
 
 def peers_of(function, *arguments):

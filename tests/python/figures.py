@@ -9,6 +9,8 @@ import typing
 
 RECORD = "DSBUILD_GPU_RECORD"
 COPY = "a copy of as many bytes"  # what a norm is compared with beside its peers: no peer is that fast
+COMPILED = "torch.compile"
+TRAINING = "torch.compile for training"  # of a forward pass: it saves what a backward pass needs
 
 
 def number(key, form):
@@ -88,7 +90,7 @@ TABLES = {
     "quantizers": Table(SPEED),
     "dequantize": Table(SPEED),
     "norms": Table(SPEED, [*CALL, ("copy", number(COPY, ".2f")), ("torch", number("torch", ".2f")),
-                           ("torch.compile", number("torch.compile", ".2f"))], by_call),
+                           (COMPILED, number(COMPILED, ".2f")), ("for training", number(TRAINING, ".2f"))], by_call),
     "fp8_errors": Table([("M × N × K", text("size")), ("formats", text("formats")), ("out", text("dtype")),
                          ("accumulators", text("accumulators")), ("error against the codes' product", number("of_codes", ".1e")),
                          ("against the true one", number("of_values", ".1e"))]),
