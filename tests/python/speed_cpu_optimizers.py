@@ -82,24 +82,52 @@ def medians_ms(works):
     return [statistics.median(own) for own in times]
 
 
-def measure(threads):
-    torch.set_num_threads(threads)
+def one_state(states, count):
+    shapes = [ELEMENTS // count] * count
+    return [[torch.randn(s) for s in shapes], [torch.randn(s) for s in shapes], *([torch.zeros(s) for s in shapes] for _ in range(states))]
+
+
+def measure():
     for name, (states, options, peer, torchs) in CASES.items():
         step = getattr(support.load_op(name), f"{name}_step")
         for size, count in SIZES.items():
-            shapes = [ELEMENTS // count] * count
-            state = [[torch.randn(s) for s in shapes], [torch.randn(s) for s in shapes],
-                     *([torch.zeros(s) for s in shapes] for _ in range(states))]
+            state = one_state(states, count)
             arguments = options.arguments()
             own, other = medians_ms([lambda: step(*state, *arguments), torchs(state)])
-            yield [name, size, threads, own, peer(count), other]
+            yield [name, size, own, peer(count), other]
 
 
-def rows_of(threads):
-    """Each in a process of its own: OpenMP takes its number of threads once."""
-    run = subprocess.run([sys.executable, __file__, "--measure", str(threads)], stdout=subprocess.PIPE, text=True, check=True,
-                         env={**os.environ, "OMP_NUM_THREADS": str(threads)})
-    return json.loads(run.stdout.splitlines()[-1])
+READY = "ready"
+
+
+def measure_when_asked(threads):
+    """Compiles first, which takes most of the time; then waits for a line."""
+    torch.set_num_threads(threads)
+    compiled_lion(*one_state(1, 1))
+    print(READY, flush=True)
+    sys.stdin.readline()
+    print(json.dumps(list(measure())))
+
+
+class Measurement:
+    """In a process of its own: OpenMP takes its number of threads once."""
+
+    def __init__(self, threads):
+        self.threads = threads
+        self._process = subprocess.Popen([sys.executable, __file__, "--measure", str(threads)], stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": str(threads)})
+
+    def get_ready(self):
+        for line in self._process.stdout:
+            if line.strip() == READY:
+                return
+        sys.exit(f"measuring on {self.threads} threads ended with exit code {self._process.wait()}")
+
+    def rows(self):
+        output, _ = self._process.communicate("go\n")
+        if self._process.returncode != 0:
+            sys.exit(f"measuring on {self.threads} threads ended with exit code {self._process.returncode}")
+        return json.loads(output.splitlines()[-1])
 
 
 def main():
@@ -107,13 +135,17 @@ def main():
     isa = support.load_op("cpu_adam").cpu_adam_isa()
     print(f"torch {torch.__version__}, {cores} cores, {isa}: medians of {SAMPLES} calls over {ELEMENTS} float32 parameters.\n")
     with figures.table("cpu_optimizers", instructions=isa, parameters=ELEMENTS) as table:
-        for threads in sorted({1, cores}):
-            for name, size, used, own, peer, other in rows_of(threads):
+        measurements = [Measurement(threads) for threads in sorted({1, cores})]
+        for measurement in measurements:
+            measurement.get_ready()
+        for measurement in measurements:
+            used = measurement.threads
+            for name, size, own, peer, other in measurement.rows():
                 table.add_speed(f"{name}_step", f"{size}, {used} threads", own, peer, other, tensors=size, threads=used)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--measure"]:
-        print(json.dumps(list(measure(int(sys.argv[2])))))
+        measure_when_asked(int(sys.argv[2]))
     else:
         main()
