@@ -39,12 +39,10 @@ void add_options(CLI::App& app, HelpScreen screen, const char* group_name, Argum
 }
 
 void add_verbosity(CLI::App& app, int& verbosity) {
-  const auto add = [&](const char* names, int by, const char* help) {
+  for (const VerbosityFlag& flag : verbosity_flags())
     app.add_flag_function(
-        names, [&verbosity, by](std::int64_t n) { verbosity += by * static_cast<int>(n); }, help);
-  };
-  add("-v,--verbose", 1, "Say more");
-  add("-q,--quiet", -1, "Say less");
+        flag.names, [&verbosity, by = flag.by](std::int64_t n) { verbosity += by * static_cast<int>(n); },
+        flag.help);
 }
 
 void add_own_options(const CommandRow& row, CLI::App& command, CommandLine& line) {

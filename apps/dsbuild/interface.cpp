@@ -40,11 +40,16 @@ bool is_on_first_screen(const std::string& name) {
 }
 
 std::string render_common_options(const Args& used) {
-  std::string text;
+  std::string text = "\nCommon options:\n";
+  const auto add = [&text](const std::string& names, const std::string& type, const std::string& help) {
+    text += screen_row("  " + shown_names(split(names, ","), type), 30, help);
+  };
   for (const Option& option : options())
     if (option.screen == HelpScreen::first && holds(used, option.name()))
-      text += screen_row("  " + shown_names(split(option.names, ","), option.type), 30, option.help);
-  return text.empty() ? text : "\nCommon options:\n" + text;
+      add(option.names, option.type, option.help);
+  for (const VerbosityFlag& flag : verbosity_flags())
+    add(flag.names, "", flag.help);
+  return text;
 }
 
 std::string render_examples(const std::vector<Example>& examples) {
@@ -61,6 +66,12 @@ std::string render_examples(const std::vector<Example>& examples) {
 
 bool OptionInfo::has_name(const std::string& name) const {
   return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+const std::vector<VerbosityFlag>& verbosity_flags() {
+  static const std::vector<VerbosityFlag> flags = {{"-v,--verbose", 1, "Say more"},
+                                                   {"-q,--quiet", -1, "Say less"}};
+  return flags;
 }
 
 const std::vector<Note>& notes() {

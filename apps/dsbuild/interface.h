@@ -35,6 +35,14 @@ struct Interface {
 
 Interface command_line_interface();
 
+// A flag that every command takes: each time it is typed, what the program says is more or less by that much.
+struct VerbosityFlag {
+  const char* names;  // "-v,--verbose"
+  int by;
+  const char* help;
+};
+const std::vector<VerbosityFlag>& verbosity_flags();
+
 // Sections of the man page, such as "Archs: 8.0, 80, …". The last one, the exit codes, is also in --help.
 struct Note {
   const char* title;
@@ -44,7 +52,8 @@ const std::vector<Note>& notes();
 
 std::string introduction_of(const UsedOptions& used);  // "Other options:", "With --load also:"
 // What `dsbuild COMMAND --help` says after the command's own options: the options of the first screen that
-// the command uses, a row each, then the examples, then the names of its other options.
+// the command uses and the flags of verbosity, a row each, then the examples, then the names of its other
+// options.
 std::string render_footer(const std::vector<UsedOptions>& used, const std::vector<Example>& examples);
 // The text of `dsbuild --help`: 80 columns, and no more lines than a screen has.
 std::string render_first_screen(const Interface& interface);

@@ -33,6 +33,15 @@ class HelpTest(CliTest):
         return EXAMPLE.findall(self.answer(*words).split("Examples:\n")[1].split("\n\n")[0])
 
 
+class CommandTest(HelpTest):
+    def test_every_command_explains_how_much_it_says(self):
+        for command in self.commands():
+            with self.subTest(command=command):
+                common = self.answer(command, "--help").split("Common options:\n")[1].split("\n\n")[0]
+                self.assertRegex(common, r"(?m)^  -v,--verbose +Say more$")
+                self.assertRegex(common, r"(?m)^  -q,--quiet +Say less$")
+
+
 class ExampleTest(HelpTest):
     def test_every_command_teaches_with_an_example_of_its_own(self):
         commands = self.commands()

@@ -48,7 +48,7 @@ class Interface:
         self.own[command] = dict(re.findall(r"^  (?:-\w,)?(--[\w-]+)(?: ([A-Z]\S*|[a-z]+\|\S+))?", own, re.M))
         other = "".join(re.findall(r"^(?:Other options|With \S+ (?:also|only)):.*", text, re.M | re.S)).split("`dsbuild --help-all`")[0]
         usual, *modes = re.split(r"^With `?([\w-]+)`? (also|only):", other, flags=re.M)
-        usual = set(re.findall(r"^  (?:-\w,)?(--[\w-]+)", common, re.M)) | set(re.findall(r"--[\w-]+", usual))
+        usual = (set(re.findall(r"^  (?:-\w,)?(--[\w-]+)", common, re.M)) | set(re.findall(r"--[\w-]+", usual))) - NOT_ASKED
         yield [command], usual
         for mode, how, names in zip(modes[0::3], modes[1::3], modes[2::3]):
             yield [command, mode], set(re.findall(r"--[\w-]+", names)) | (usual if how == "also" else set())
