@@ -1,4 +1,4 @@
-// Copies from global to shared memory that run beside the arithmetic (cp.async, sm_80 and newer). Before
+// Copies from global to shared memory while the thread works on (cp.async, sm_80 and newer). Before
 // sm_80 the thread copies at once, and nothing is ever waited for. A thread waits for its own copies only.
 #pragma once
 

@@ -1,7 +1,8 @@
-// Blocks and kernels that know of each other, on sm_90 and newer. Before, these functions do nothing.
+// Blocks and kernels that know of each other, on sm_90 and newer. On older GPUs, and with CUDA older
+// than 12.1, these functions do nothing, and each block's rank is 0.
 //
 // Thread block clusters are blocks that run at once and reach each other's shared memory (PTX ISA: mapa,
-// st.async, mbarrier; CUDA 12.1 and newer). A kernel may let the next one of its stream be launched while it
+// st.async, mbarrier). A kernel may let the next one of its stream be launched while it
 // still runs; that one waits by itself for what it reads (PTX ISA: griddepcontrol).
 #pragma once
 
@@ -31,8 +32,8 @@ __device__ inline void meet_in_cluster() {
 }
 
 // In shared memory: counts the bytes that blocks of the cluster send to this one. It goes through phases;
-// each ends when its bytes are here. No block waits for its other stores, as it does at a barrier of the
-// cluster.
+// each ends when its bytes are here. A barrier of the cluster would also wait for each block's stores to
+// global memory; a ByteCount does not.
 class ByteCount {
  public:
   // By one thread, before meet_in_cluster.
@@ -49,8 +50,9 @@ class ByteCount {
                  : "memory");
 #endif
   }
-  // Until the phase with this number has ended; the one before it has. The bytes are in the block's own
-  // memory, so that they need no wider scope than the block's.
+  // Waits for the end of this phase; phases count from 0. The caller has seen the one before end: the
+  // instruction tells only neighbouring phases apart. Its scope is the block: the bytes lie in the block's
+  // own shared memory, of which no cache has a copy. The cluster's scope would empty the first-level cache.
   __device__ void wait(unsigned phase) const {
 #if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
     unsigned is_over = 0;

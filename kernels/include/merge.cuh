@@ -8,7 +8,7 @@ namespace dsbuild::ops {
 
 constexpr unsigned k_all_lanes = 0xffffffffu;
 
-// Of `lanes` neighbouring lanes, a power of two.
+// Merges the values of `lanes` neighbouring lanes, a power of two.
 template <class Value>
 __device__ Value merged_in_lanes(Value value, int lanes) {
 #pragma unroll
@@ -18,8 +18,8 @@ __device__ Value merged_in_lanes(Value value, int lanes) {
   return value;
 }
 
-// Of a block of whole warps. A kernel that calls it again and again gives turns 0 and 1 in alternation: then
-// no warp overwrites what another has yet to read.
+// Merges the values of a block of whole warps. A kernel that calls it again and again gives turns 0 and 1 in
+// alternation: then no warp overwrites what another has yet to read.
 template <class Value>
 __device__ Value merged_in_block(Value value, int turn = 0) {
   __shared__ Value of_warp[2][k_warp];
@@ -57,33 +57,40 @@ struct Sums {
   }
 };
 
-// Adds up one or two sums over many lanes. Of two, each half of a warp adds up one.
+// Adds up one or two sums over many lanes. The halves of a warp share two sums: each adds up one of them.
 template <int count>
 class SplitSums {
   static_assert(count == 1 || count == 2);
+  static constexpr int k_lanes = k_warp / count;  // that add up one sum
 
  public:
-  // Lanes that add up one sum, which of them the caller is, and which sum that is.
-  static constexpr int k_lanes = k_warp / count;
+  // The caller's number among these lanes, and the sum that it takes part in.
   __device__ static int lane() { return static_cast<int>(threadIdx.x) % k_lanes; }
   __device__ static int own() { return static_cast<int>(threadIdx.x) / k_lanes % count; }
 
-  // The caller's sum, of what all lanes of the warp have.
+  // Adds up the warp's lanes. Returns the caller's sum.
   __device__ static float of_warp(const Sums<count>& sums) {
-    if constexpr (count == 1) return of_lanes(sums.of[0]);
-    const float here = own() == 0 ? sums.of[0] : sums.of[count - 1];
-    const float there = own() == 0 ? sums.of[count - 1] : sums.of[0];
-    return of_lanes(here + of_xor_lane(there, k_lanes));
+    if constexpr (count == 1) {
+      return of_lanes(sums.of[0]);
+    } else {
+      const float here = own() == 0 ? sums.of[0] : sums.of[1];
+      const float there = own() == 0 ? sums.of[1] : sums.of[0];
+      return of_lanes(here + of_xor_lane(there, k_lanes));
+    }
   }
-  // All sums, of parts of the callers' own ones.
-  __device__ static Sums<count> of_parts(float part) {
+  // Adds up arrays, of which each caller gives the one of its own sum. Returns all sums.
+  __device__ static Sums<count> of_arrays(const float* own_array, int size) {
+    float part = 0;
+#pragma unroll 1
+    for (int i = lane(); i < size; i += k_lanes)
+      part += own_array[i];
     const float sum = of_lanes(part);
-    if constexpr (count == 1) return {{sum}};
-    const float other = of_xor_lane(sum, k_lanes);
-    Sums<count> sums;
-    sums.of[0] = own() == 0 ? sum : other;
-    sums.of[count - 1] = own() == 0 ? other : sum;
-    return sums;
+    if constexpr (count == 1) {
+      return {{sum}};
+    } else {
+      const float other = of_xor_lane(sum, k_lanes);
+      return {{own() == 0 ? sum : other, own() == 0 ? other : sum}};
+    }
   }
 
  private:

@@ -45,7 +45,7 @@ inline BackwardPlan plan_of_stream(const StreamPlan& stream, int64_t rows, int64
 template <class T, int elements>
 constexpr int k_packs_of = elements / k_pack_width<T>;
 
-// Where one block is not enough for a row, and the GPU has clusters.
+// For rows that need more than one block, on GPUs with clusters. Packs 0: on others.
 template <bool centred, class T>
 BackwardPlan plan_of_clusters(const NormShape& shape) {
   if (shape.hidden <= k_few_elements * k_most_block) return {};
@@ -74,7 +74,7 @@ BackwardPlan backward_plan(const NormShape& shape, bool aligned) {
   return plan_in_memory(shape, k_pack_width<T>, aligned);
 }
 
-// The row is read anew at each look, mostly from a cache.
+// Reads the row anew for each look, mostly from a cache.
 template <bool centred, class T>
 __global__ void __launch_bounds__(k_backward_limits.memory_threads, 1024 / k_backward_limits.memory_threads)
     norm_backward_kernel(const NormBackward a, const RowLayout layout, float one_item) {
@@ -98,7 +98,8 @@ __global__ void __launch_bounds__(k_backward_limits.memory_threads, 1024 / k_bac
     for_each_pack<T, 0>(columns, [&](int p, int) { terms_of(p).add_to(sums); });
     const auto means = means_of(merged_in_row(sums, columns, turn), one_item);
     for_each_pack<T, 0>(columns, [&](int p, int) {
-      store_columns(static_cast<T*>(a.grad_input) + begin, columns, p, terms_of(p).grad_input(means, own));
+      store_columns(static_cast<T*>(a.grad_input) + begin, columns, p,
+                    terms_of(p).grad_input(means, own.rstd));
     });
   }
 }
@@ -115,11 +116,10 @@ __global__ void __launch_bounds__(k_column_threads) norm_columns_kernel(const No
     const int64_t begin = row * a.shape.hidden;
     const auto x = floats_of(load_columns<width>(static_cast<const T*>(a.input) + begin, columns, 0));
     const auto grad = floats_of(load_columns<width>(static_cast<const T*>(a.grad_out) + begin, columns, 0));
-    const float mean = centred ? a.mean[row] : 0;
-    const float rstd = a.rstd[row];
+    const auto normalised = normalised_of(x, statistics_of<centred>(a, row));
 #pragma unroll
     for (int k = 0; k < width; ++k) {
-      sums[0].item[k] += grad.item[k] * ((x.item[k] - mean) * rstd);
+      sums[0].item[k] += grad.item[k] * normalised.item[k];
       if constexpr (centred) sums[1].item[k] += grad.item[k];
     }
   }
@@ -137,8 +137,8 @@ __global__ void __launch_bounds__(k_sum_threads) add_parts_kernel(const NormBack
   __shared__ alignas(sizeof(uint4)) float of_warps[k_warp][columns];
   const auto parameter = static_cast<int>(blockIdx.y);
   const NormParameter result = parameter == 0 ? a.grad_weight : a.grad_bias;
+  wait_for_kernel_before();  // each block: a later kernel waits for this one alone
   if (result.data == nullptr) return;
-  wait_for_kernel_before();
   const auto lane = static_cast<int>(threadIdx.x);
   const auto warp = static_cast<int>(threadIdx.y);
   const auto warps = static_cast<int>(blockDim.y);
@@ -150,6 +150,7 @@ __global__ void __launch_bounds__(k_sum_threads) add_parts_kernel(const NormBack
 #pragma unroll
     for (int i = 0; i < k_sum_loads; ++i) {
       const int part = first + i * warps;
+      // No load_constant_pack: the kernel before may still write to scratch when this one begins.
       if (part < parts) items[i] = load_pack<width>(part_of(a, parameter, parts, part) + own_column);
     }
 #pragma unroll

@@ -1,5 +1,5 @@
-// The backward pass for rows that the blocks of a cluster share, each its columns. While a row's sums are on
-// their way between the blocks, each works on the row behind it.
+// The backward pass for rows that the blocks of a cluster share: each has some of the columns. While a row's
+// sums are on their way between the blocks, each block finishes the row before.
 #pragma once
 
 #include "norm_backward_stream.cuh"
@@ -18,7 +18,7 @@ __device__ NormBackward from_column(NormBackward a, int column) {
   return a;
 }
 
-// Adds up what the threads of a row have, in all blocks. All get the same bits. Sums of one row may be on
+// Adds up what the threads of a row have, in all blocks. All get the same bits. The sums of one row may be on
 // their way while those of the row before are read.
 template <int count>
 class ClusterSums {
@@ -33,35 +33,33 @@ class ClusterSums {
     }
     meet_in_cluster();
   }
-  // Sends each warp's sums of this row to all blocks; rows are numbered from 0.
-  __device__ void send(unsigned row, const Sums<count>& sums) const {
-    const unsigned turn = row % k_turns;
-    const float of_warp = Split::of_warp(sums);
+  // Sends each warp's sums of this row to all blocks. The cluster numbers its rows from 0.
+  __device__ void send(unsigned number, const Sums<count>& sums) const {
+    const unsigned turn = number % k_turns;
+    const float sum = Split::of_warp(sums);
     if (Split::lane() >= cluster_) return;
     const int warp = rank_in_cluster() * warps_ + static_cast<int>(threadIdx.x) / k_warp;
-    send_to_block(Split::lane(), &of_warps(turn)[warp], of_warp, &arrived(turn));
+    send_to_block(Split::lane(), &of_warps(turn)[warp], sum, &arrived(turn));
   }
-  // Rows are asked for in their order, each before the next but one is sent.
-  __device__ Sums<count> total(unsigned row) const {
-    const unsigned turn = row % k_turns;
-    arrived(turn).wait(row / k_turns);
+  // Each thread asks for all rows in their order, and for row n before it sends row n + 2.
+  __device__ Sums<count> total(unsigned number) const {
+    const unsigned turn = number % k_turns;
+    arrived(turn).wait(number / k_turns);
     if (threadIdx.x == 0) expect(turn);
-    float part = 0;
-#pragma unroll 1
-    for (int warp = Split::lane(); warp < cluster_ * warps_; warp += Split::k_lanes)
-      part += of_warps(turn)[warp];
-    return Split::of_parts(part);
+    return Split::of_arrays(of_warps(turn), cluster_ * warps_);
   }
 
  private:
   using Split = SplitSums<count>;
-  // A block sends row n when it has the total of row n - 2. So all warps have sent row n - 2, and before that
-  // have read row n - 4: its place is free.
+  // A warp sends row n after it has the total of row n - 2. By then all warps have sent row n - 2, and had
+  // read row n - 4 first. So four buffers are enough.
   static constexpr unsigned k_turns = 4;
   static constexpr int k_most_warps = k_most_cluster * most_stream_threads(k_cluster_elements) / k_warp;
 
   __device__ static ByteCount& arrived(unsigned turn) {
     __shared__ ByteCount counts[k_turns];
+    static_assert(sizeof counts + k_turns * sizeof(float) * count * k_most_warps + k_reserved_shared <=
+                  k_other_shared);
     return counts[turn];
   }
   // The caller's sum, of each warp of the cluster.
@@ -97,26 +95,26 @@ __global__ void __launch_bounds__(most_stream_threads(packs* k_pack_width<T>))
   const ParameterFloats<T, packs> weight(a.weight, columns, 1);
   const ClusterSums<parameters> merged(layout, cluster);
   ColumnSums<width, packs, parameters> column_sums;
-  struct Place {
+  struct SentRow {
     int row, stage;
     Statistics statistics;
   };
-  const auto terms_of = [&](const Place& at, int p, const Pack<float, width>& grad_out) {
+  const auto terms_of = [&](const SentRow& at, int p, const Pack<float, width>& grad_out) {
     return RowTerms<width>(rows.pack(at.stage, 0, p), grad_out, weight.pack(p), at.statistics);
   };
-  const auto finish = [&](const Place& at, const Sums<parameters>& sums) {
+  const auto finish = [&](const SentRow& at, const Sums<parameters>& sums) {
     const auto means = means_of(sums, one_item);
 #pragma unroll
     for (int p = 0; p < packs; ++p) {
       const auto terms = terms_of(at, p, rows.pack(at.stage, 1, p));
-      rows.store(a.grad_input, at.row, p, terms.grad_input(means, at.statistics));
+      rows.store(a.grad_input, at.row, p, terms.grad_input(means, at.statistics.rstd));
     }
   };
   Statistics next = statistics_of<centred>(a, rows.row());
-  Place before{-1, 0, {}};
-  unsigned row = 0;  // of this cluster's, from 0 on
-  for (; rows.goes_on(); rows.advance(), ++row) {
-    const Place own{rows.row(), rows.stage(), next};
+  SentRow before{};
+  unsigned number = 0;
+  for (; rows.goes_on(); rows.advance(), ++number) {
+    const SentRow own{rows.row(), rows.stage(), next};
     next = statistics_of<centred>(a, rows.next_row());
     rows.wait(stages - 2);
     auto sums = Sums<parameters>::none();
@@ -127,14 +125,14 @@ __global__ void __launch_bounds__(most_stream_threads(packs* k_pack_width<T>))
       terms.add_to(sums);
       column_sums.add(p, grad_out, terms);
     }
-    merged.send(row, sums);
-    if (row > 0) finish(before, merged.total(row - 1));
+    merged.send(number, sums);
+    if (number > 0) finish(before, merged.total(number - 1));
     rows.fetch_next();
     before = own;
   }
-  if (row > 0) finish(before, merged.total(row - 1));
-  if (a.scratch == nullptr) return;
+  if (number > 0) finish(before, merged.total(number - 1));
   wait_for_copies<0>();
+  if (a.scratch == nullptr) return;
   store_part(a, column_sums, layout, place, columns, parts, part, reinterpret_cast<float*>(staged_rows));
 }
 

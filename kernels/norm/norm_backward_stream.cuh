@@ -18,17 +18,19 @@ struct ColumnSums {
 #pragma unroll
     for (int k = 0; k < width; ++k) {
       of[0][p].item[k] += grad_out.item[k] * terms.normalised.item[k];
-      if constexpr (parameters > 1) of[parameters - 1][p].item[k] += grad_out.item[k];
+      if constexpr (parameters > 1) of[1][p].item[k] += grad_out.item[k];
     }
   }
 };
 
-// Of all rows of the block, to its part of scratch. `shared` has room for the sums of all threads.
+// Adds up the sums of the block's rows, and stores them in its part of scratch. `shared` holds the sums of
+// all threads meanwhile: they need no more than two stages of a RowStream.
 template <int width, int packs, int parameters>
 __device__ void store_part(const NormBackward& a, const ColumnSums<width, packs, parameters>& sums,
                            const RowLayout& layout, const RowPlace& place, const Columns& columns, int parts,
                            int part_number, float* shared) {
   constexpr int quad = 4;
+  static_assert(parameters * width * sizeof(float) <= 2 * k_stream_arrays * sizeof(uint4));
   const int row_floats = layout.threads * packs * width;
   const int block_floats = layout.rows_of_block * row_floats;
   __syncthreads();
@@ -63,7 +65,8 @@ __global__ void __launch_bounds__(most_stream_threads(packs* k_pack_width<T>))
     norm_backward_stream_kernel(const NormBackward a, const RowLayout layout, int stages, float one_item) {
   constexpr int width = k_pack_width<T>;
   constexpr int parameters = k_parameters<centred>;
-  constexpr bool is_kept = packs * width == k_few_elements;  // terms, from one look to the next
+  constexpr bool is_kept =
+      packs * width == k_few_elements;  // the terms stay in registers for the second look
   extern __shared__ uint4 staged_rows[];
   let_next_kernel_start();
   const RowPlace place(layout);
@@ -98,11 +101,11 @@ __global__ void __launch_bounds__(most_stream_threads(packs* k_pack_width<T>))
 #pragma unroll
     for (int p = 0; p < packs; ++p) {
       const auto here = is_kept ? terms[is_kept ? p : 0] : terms_of(p, rows.pack(rows.stage(), 1, p));
-      rows.store(a.grad_input, rows.row(), p, here.grad_input(means, own));
+      rows.store(a.grad_input, rows.row(), p, here.grad_input(means, own.rstd));
     }
   }
-  if (a.scratch == nullptr) return;
   wait_for_copies<0>();
+  if (a.scratch == nullptr) return;
   store_part(a, column_sums, layout, place, columns, parts, part, reinterpret_cast<float*>(staged_rows));
 }
 

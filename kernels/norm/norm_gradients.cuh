@@ -9,7 +9,7 @@ namespace dsbuild::ops {
 template <bool centred>
 constexpr int k_parameters = centred ? 2 : 1;
 
-// Of a row: what is needed beside its elements.
+// What the formulas need of a row besides its elements.
 struct Statistics {
   float mean, rstd;
 };
@@ -21,26 +21,34 @@ __device__ Statistics statistics_of(const NormBackward& a, Row row) {
   return {centred ? a.mean[row] : 0, a.rstd[row]};
 }
 
-// Where a part's sums for the columns lie.
+// The sums of one part for the columns.
 __device__ inline float* part_of(const NormBackward& a, int parameter, int parts, int part) {
   return a.scratch + (static_cast<int64_t>(parameter) * parts + part) * a.shape.hidden;
 }
 
-// x, x' (normalised), and g * w: what the formulas are made of.
+// x', the normalised input.
+template <int width>
+__device__ Pack<float, width> normalised_of(const Pack<float, width>& input, const Statistics& statistics) {
+  const float shift = -statistics.mean * statistics.rstd;
+  Pack<float, width> values;
+#pragma unroll
+  for (int k = 0; k < width; ++k)
+    values.item[k] = input.item[k] * statistics.rstd + shift;
+  return values;
+}
+
+// x' and g * w: the formulas are made of these.
 template <int width>
 struct RowTerms {
-  Pack<float, width> input, normalised, weighted;
+  Pack<float, width> normalised, weighted;
 
   RowTerms() = default;
-  __device__ RowTerms(const Pack<float, width>& x, const Pack<float, width>& grad_out,
+  __device__ RowTerms(const Pack<float, width>& input, const Pack<float, width>& grad_out,
                       const Pack<float, width>& weight, const Statistics& statistics)
-      : input(x) {
-    const float shift = -statistics.mean * statistics.rstd;
+      : normalised(normalised_of(input, statistics)) {
 #pragma unroll
-    for (int k = 0; k < width; ++k) {
-      normalised.item[k] = input.item[k] * statistics.rstd + shift;
+    for (int k = 0; k < width; ++k)
       weighted.item[k] = grad_out.item[k] * weight.item[k];
-    }
   }
   // The row's sums of g * w * x', and for layer_norm of g * w.
   template <int count>
@@ -51,17 +59,17 @@ struct RowTerms {
       if constexpr (count > 1) sums.of[1] += weighted.item[k];
     }
   }
-  // (g * w - m1 - x' * m0) * rstd with the means m0 and m1 of these sums; x' written out, so that an item
-  // takes two instructions.
+  // `means`: of these sums.
   template <int count>
-  __device__ Pack<float, width> grad_input(const Sums<count>& means, const Statistics& statistics) const {
-    const float rstd = statistics.rstd;
-    const float slope = -means.of[0] * rstd * rstd;
-    const float level = -slope * statistics.mean - (count > 1 ? means.of[count - 1] * rstd : 0);
+  __device__ Pack<float, width> grad_input(const Sums<count>& means, float rstd) const {
+    const float slope = means.of[0] * rstd;
+    const float level = count > 1 ? means.of[count - 1] * rstd : 0;
     Pack<float, width> values;
 #pragma unroll
-    for (int k = 0; k < width; ++k)
-      values.item[k] = weighted.item[k] * rstd + (input.item[k] * slope + level);
+    for (int k = 0; k < width; ++k) {
+      const float rest = weighted.item[k] * rstd - level;
+      values.item[k] = rest - normalised.item[k] * slope;
+    }
     return values;
   }
 };

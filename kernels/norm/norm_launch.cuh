@@ -9,6 +9,12 @@
 
 namespace dsbuild::ops {
 
+// Of a question that may fail: CUDA keeps its last error, which no later launch must be taken to have.
+inline bool succeeded(cudaError_t error) {
+  if (error != cudaSuccess) cudaGetLastError();
+  return error == cudaSuccess;
+}
+
 // Is the kernel's code on the current device of sm_90 or newer? PTX of an older architecture that the driver
 // compiles for such a device is not. A library's kernels are all compiled for the same ones.
 template <class Kernel>
@@ -19,7 +25,7 @@ bool is_of_sm90(Kernel* kernel) {
   if (cudaGetDevice(&device) != cudaSuccess || device >= most_devices) return false;
   if (known[device] == 0) {
     cudaFuncAttributes attributes{};
-    const bool is_known = cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess;
+    const bool is_known = succeeded(cudaFuncGetAttributes(&attributes, kernel));
     known[device] = is_known && attributes.ptxVersion >= 90 ? 2 : 1;
   }
   return known[device] == 2;
@@ -60,7 +66,7 @@ class Launch {
   template <class Kernel>
   int resident_clusters(Kernel* kernel) const {
     int count = 0;
-    return cudaOccupancyMaxActiveClusters(&count, kernel, &config_) == cudaSuccess ? count : 0;
+    return succeeded(cudaOccupancyMaxActiveClusters(&count, kernel, &config_)) ? count : 0;
   }
 
  private:
@@ -106,7 +112,7 @@ cudaError_t launch_stream(Kernel* kernel, const StreamPlan& plan, int blocks, cu
 // How many of the plan's clusters run at once; 0 where the GPU or the kernel's code has none.
 template <class Kernel>
 int resident_clusters(Kernel* kernel, const StreamPlan& plan) {
-  if (!is_of_sm90(kernel) || allow_shared(kernel, plan.shared_bytes) != cudaSuccess) return 0;
+  if (!is_of_sm90(kernel) || !succeeded(allow_shared(kernel, plan.shared_bytes))) return 0;
   Launch launch(plan.cluster, plan.layout.block_threads, plan.shared_bytes, nullptr);
   launch.set_cluster(plan.cluster);
   return launch.resident_clusters(kernel);

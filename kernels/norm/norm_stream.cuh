@@ -1,6 +1,6 @@
 // How a block goes through many rows. A thread has the same columns of each row, so what it needs or adds up
-// for these columns stays in its registers. The rows behind the one that is worked on are on their way to
-// shared memory, where a thread reads what it has fetched itself: only the sums over a row need its other
+// for these columns stays in its registers. While it works on one row, the next ones are on their way to
+// shared memory. A thread reads what it has fetched itself: only the sums over a row need the row's other
 // threads.
 #pragma once
 
@@ -14,39 +14,33 @@ __device__ inline void wait_for_threads(int number, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
 
-// Adds up what the threads of a row have. All get the same bits. What a slow warp has yet to read of one
-// turn, no other overwrites in the next.
+// Adds up what the threads of a row have. All get the same bits. Rows use two buffers by turns: a fast warp
+// may write the next row's sums while a slow one still reads.
 template <int count>
 class RowSums {
   using Split = SplitSums<count>;
-  using OfWarps = float[count][k_warp];
+  using Buffer = float[count][k_warp];  // each warp's sums
 
  public:
   __device__ RowSums(const RowLayout& layout, const RowPlace& place)
       : warps_(layout.threads / k_warp), threads_(layout.threads), row_(place.row) {
-    __shared__ OfWarps of_warps[2];
-    of_warps_ = of_warps;
+    __shared__ Buffer buffers[2];
+    buffers_ = buffers;
   }
   __device__ Sums<count> operator()(const Sums<count>& sums) {
     if (threads_ <= k_warp) return merged_in_lanes(sums, threads_);
-    float* const of_warps = of_warps_[turn_][Split::own()];
-    const float of_warp = Split::of_warp(sums);
-    if (Split::lane() == 0) of_warps[threadIdx.x / k_warp] = of_warp;
+    float* const of_warps = buffers_[turn_][Split::own()];
+    const float sum = Split::of_warp(sums);
+    if (Split::lane() == 0) of_warps[threadIdx.x / k_warp] = sum;
     wait_for_threads(row_ + 1, threads_);
     turn_ ^= 1;
-    float part = 0;
-#pragma unroll
-    for (int first = 0; first < k_warp; first += Split::k_lanes) {
-      const int warp = first + Split::lane();
-      if (warp < warps_) part += of_warps[row_ * warps_ + warp];
-    }
-    return Split::of_parts(part);
+    return Split::of_arrays(of_warps + row_ * warps_, warps_);
   }
 
  private:
   int warps_, threads_, row_;
   int turn_ = 0;
-  OfWarps* of_warps_;
+  Buffer* buffers_;
 };
 
 // The rows of a thread, one after the other: its part of arrays of the input's shape.
@@ -100,7 +94,7 @@ class RowStream {
     first_ahead_ += stride_;
     free_stage_ = after(free_stage_);
   }
-  // Until the copies of all rows are there but for the last `running` that have begun.
+  // Waits for all groups of copies except the last `running`.
   __device__ void wait(int running) const {
     static_assert(k_most_stages == 4, "a case for each count; the instruction takes a constant");
     if (running == 3) {
@@ -145,6 +139,7 @@ class RowStream {
 };
 
 // A parameter's elements for a thread's columns: kept as floats where they are few, else read for each row.
+// For the many rows of a thread that is better than ParameterWords, which take fewer registers.
 template <class T, int packs>
 class ParameterFloats {
   static constexpr bool is_kept = packs * k_pack_width<T> <= k_cluster_elements;

@@ -7,9 +7,11 @@
 
 namespace dsbuild::ops {
 
-constexpr int k_stream_arrays = 2;           // of which rows are read: input and gradient
-constexpr int k_most_stages = 4;             // rows of a thread in shared memory
-constexpr int k_other_shared = 6 * 1024;     // bytes that a block takes beside its rows, at most
+constexpr int k_stream_arrays = 2;       // of which rows are read: input and gradient
+constexpr int k_most_stages = 4;         // rows of a thread in shared memory
+constexpr int k_reserved_shared = 1024;  // bytes of each block that CUDA keeps for itself
+constexpr int k_other_shared =
+    6 * 1024;  // bytes that a block takes besides its rows, at most, with the reserved ones
 constexpr int k_most_block = 1024;           // threads
 constexpr int k_most_barriers = 16;          // of a block; the first one is of all its threads
 constexpr int k_default_shared = 48 * 1024;  // bytes that every block may take
@@ -42,12 +44,12 @@ inline int device_attribute(cudaDeviceAttr attribute) {
 
 // A row's threads are lanes of one warp, or whole warps. Few large blocks leave few sums to add up; where
 // there are few rows, smaller ones use more of the GPU.
-inline RowLayout stream_layout(int packs, int64_t least_threads, int64_t rows) {
+inline RowLayout stream_layout(int packs, int64_t least_threads, int most_threads, int64_t rows) {
   const bool on_lanes = least_threads <= k_warp;
   RowLayout layout =
-      on_lanes ? layout_on_lanes(packs, least_threads, k_most_block) : layout_on_block(packs, least_threads);
+      on_lanes ? layout_on_lanes(packs, least_threads, most_threads) : layout_on_block(packs, least_threads);
   if (!on_lanes)
-    layout.rows_of_block = std::max(1, std::min(k_most_barriers - 1, k_most_block / layout.threads));
+    layout.rows_of_block = std::max(1, std::min(k_most_barriers - 1, most_threads / layout.threads));
   const int processors = device_attribute(cudaDevAttrMultiProcessorCount);
   while (layout.rows_of_block * layout.threads > 4 * k_warp && layout.rows_of_block > 1 &&
          rows < int64_t{layout.rows_of_block} * processors)
@@ -56,13 +58,13 @@ inline RowLayout stream_layout(int packs, int64_t least_threads, int64_t rows) {
   return layout;
 }
 
-// With as many stages as shared memory is enough for; packs 0: there is no use in so few.
+// With as many stages as shared memory is enough for. Packs 0: it holds too few.
 inline StreamPlan staged_plan(const RowLayout& layout, int most_threads, int cluster) {
   const int stage_bytes =
       k_stream_arrays * layout.packs * layout.block_threads * static_cast<int>(sizeof(uint4));
   const int device_shared = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
   const int block_shared = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-  for (int resident = std::max(1, most_threads / layout.block_threads); resident > 0; --resident) {
+  for (int resident = most_threads / layout.block_threads; resident > 0; --resident) {
     const int room = std::min(block_shared, device_shared / resident) - k_other_shared;
     const int stages = std::min(k_most_stages, room / stage_bytes);
     if (stages >= (resident > 1 ? k_most_stages - 1 : 2))
@@ -79,8 +81,8 @@ inline StreamPlan stream_plan(const NormShape& shape, int width, int elements, i
   const int most_threads = most_stream_threads(elements);
   const int64_t least_threads = ceil_div(ceil_div(ceil_div(shape.hidden, width), cluster), packs);
   if (least_threads > most_threads) return {};
-  RowLayout layout =
-      cluster > 1 ? layout_on_block(packs, least_threads) : stream_layout(packs, least_threads, shape.rows);
+  RowLayout layout = cluster > 1 ? layout_on_block(packs, least_threads)
+                                 : stream_layout(packs, least_threads, most_threads, shape.rows);
   StreamPlan plan = staged_plan(layout, most_threads, cluster);
   while (plan.layout.packs == 0 && layout.rows_of_block > 1 && layout.block_threads > 4 * k_warp) {
     layout.rows_of_block /= 2;
@@ -90,10 +92,12 @@ inline StreamPlan stream_plan(const NormShape& shape, int width, int elements, i
   return plan;
 }
 
+// As much as any plan takes: other host threads may launch the kernel with another one.
 template <class Kernel>
 cudaError_t allow_shared(Kernel kernel, int bytes) {
   if (bytes + k_other_shared <= k_default_shared) return cudaSuccess;
-  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  const int most = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - k_other_shared;
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
 }
 
 }  // namespace dsbuild::ops

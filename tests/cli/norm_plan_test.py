@@ -18,17 +18,19 @@ CUDA = pathlib.Path(os.environ.get("DSBUILD_TEST_CUDA") or "/usr/local/cuda")
 SHARED = {"7.0": (96, 96), "7.5": (64, 64), "8.0": (164, 163), "8.6": (100, 99), "9.0": (228, 227), "12.0": (100, 99)}
 FEW_COLUMNS = (64, 128, 256, 512, 520, 1024, 2048)
 WIDTHS = {8: "two bytes", 4: "four bytes"}  # elements of 16 bytes
+FEW, MANY = 8, 32  # elements of a thread
 PLANS = """
 #include <cstdio>
 #include <cstdlib>
 #include "norm_stream_plan.cuh"
 int main(int count, char** words) {
   using namespace dsbuild::ops;
-  for (int i = 1; i + 2 < count; i += 3) {
+  for (int i = 1; i + 3 < count; i += 4) {
     const NormShape shape{std::atoll(words[i]), std::atoi(words[i + 1]), FloatType::float32};
-    const StreamPlan plan = stream_plan(shape, std::atoi(words[i + 2]), k_few_elements, 1);
-    std::printf("%d %d %d %d %d %d %d\\n", plan.layout.packs, plan.layout.threads, plan.layout.block_threads,
-                plan.layout.rows_of_block, plan.stages, plan.resident, plan.shared_bytes);
+    const int elements = std::atoi(words[i + 3]);
+    const StreamPlan plan = stream_plan(shape, std::atoi(words[i + 2]), elements, 1);
+    std::printf("%d %d %d %d %d %d %d %d\\n", plan.layout.packs, plan.layout.threads, plan.layout.block_threads,
+                plan.layout.rows_of_block, plan.stages, plan.resident, plan.shared_bytes, most_stream_threads(elements));
   }
 }
 """
@@ -64,10 +66,11 @@ class PlanTest(unittest.TestCase):
     def tearDownClass(cls):
         cls.folder.cleanup()
 
-    def plans(self, gpu, cases):
-        """(packs, threads of a row, threads of a block, its rows, stages, resident blocks, bytes) of each."""
+    def plans(self, gpu, cases, elements=FEW):
+        """(packs, threads of a row, threads of a block, its rows, stages, resident blocks, bytes, most threads of a block) of
+        each case (rows, hidden, width)."""
         of_multiprocessor, of_block = SHARED[gpu]
-        words = [str(word) for case in cases for word in case]
+        words = [str(word) for case in cases for word in (*case, elements)]
         run = subprocess.run([self.program, *words], capture_output=True, text=True, check=True,
                              env={"COUNT": "100", "OF_MULTIPROCESSOR": str(of_multiprocessor << 10), "OF_BLOCK": str(of_block << 10)})
         return [tuple(map(int, line.split())) for line in run.stdout.splitlines()]
@@ -76,7 +79,7 @@ class PlanTest(unittest.TestCase):
         cases = [(rows, hidden, width) for rows in (1, 37, 5000, 1 << 20) for hidden in FEW_COLUMNS for width in WIDTHS]
         for gpu, (of_multiprocessor, of_block) in SHARED.items():
             for case, plan in zip(cases, self.plans(gpu, cases), strict=True):
-                packs, threads, block, rows, stages, resident, shared = plan
+                packs, threads, block, rows, stages, resident, shared, _ = plan
                 with self.subTest(gpu=gpu, rows_hidden_width=case, plan=plan):
                     self.assertGreaterEqual(packs * threads * case[2], case[1])
                     self.assertEqual(block, threads * rows)
@@ -88,6 +91,15 @@ class PlanTest(unittest.TestCase):
                     self.assertLessEqual(resident * (shared + 1024), of_multiprocessor << 10)
                     if threads > 32:
                         self.assertLess(rows, 16, "barriers of a block")
+
+    def test_no_block_has_more_threads_than_its_kernel_allows(self):
+        cases = [(rows, hidden, width) for rows in (1, 200, 1 << 20) for hidden in range(64, 17_000, 64) for width in WIDTHS]
+        for gpu in SHARED:
+            for elements in (FEW, MANY):
+                plans = self.plans(gpu, cases, elements)
+                self.assertGreater(sum(plan[0] > 0 for plan in plans), 0)
+                wrong = [(case, plan) for case, plan in zip(cases, plans, strict=True) if plan[2] > plan[7]]
+                self.assertEqual(wrong[:3], [], f"{len(wrong)} on {gpu}, {elements} elements")
 
     def test_few_rows_go_to_all_multiprocessors(self):
         rows = 200

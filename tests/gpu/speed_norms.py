@@ -109,8 +109,10 @@ def main():
     if sys.argv[1:]:
         fill_cache(int(sys.argv[1]))
         return
-    for compiler in [subprocess.Popen([sys.executable, __file__, str(number)]) for number in range(COMPILERS)]:
-        compiler.wait()
+    compilers = [subprocess.Popen([sys.executable, __file__, str(number)]) for number in range(COMPILERS)]
+    failed = sum(compiler.wait() != 0 for compiler in compilers)
+    if failed:
+        print(f"{failed} of {COMPILERS} compilers failed: this process compiles their cases, which takes longer.")
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}: medians of {SAMPLES} calls.\n")
     with figures.table("norms") as table:
         for case in cases():
