@@ -163,11 +163,12 @@ class HistoryTest(MemoryTest):
         first, first_bundle = cold()
         facts = next(self.space.root.glob("cache/**/facts.json"))
         known = json.loads(facts.read_text())
+        del known["digest"]
         for key, fact in known["facts"].items():
             if key.startswith("edge ") and "c_5m" in key:
                 fact["value"] = "99000 900000000 5 5"
-        text = json.dumps(known["facts"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        facts.write_text(json.dumps({**known, "digest": hashlib.sha256(text.encode()).hexdigest()}))
+        rest = '",' + json.dumps(known)[1:]  # the digest is of the text after it (lib/sys/fact_store.h)
+        facts.write_text('{"digest":"' + hashlib.sha256(rest.encode()).hexdigest() + rest)
         second, second_bundle = cold()
         self.assertNotEqual(first, second, "the histories are too much alike for this test")
         edge = re.compile(r"^build .*\n(?:  .*\n)*", re.M)

@@ -390,7 +390,7 @@ class FiguresTest(unittest.TestCase):
         space = Space(self)
         space.run([python("measures", MEASURES.format(end="")), python("passes", TESTS.format(value="True"))])
         self.assertEqual(self.script(space.folder / "out" / "speed.json"), (0, ""))
-        self.assertIn("| rms_norm_forward | 8 rows | 2.000 | 2000 | 0.50 | – | – |\n<!-- end of norms -->", self.page.read_text())
+        self.assertIn("| rms_norm_forward | 8 rows | 2.000 | 2000 | 0.50 | – | – | – |\n<!-- end of norms -->", self.page.read_text())
 
     def test_the_page_of_this_checkout_is_as_its_files_say(self):
         command = [sys.executable, "-B", ROOT / "scripts" / "make_gpu_figures.py", "--check"]
