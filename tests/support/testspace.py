@@ -120,13 +120,20 @@ def runs_whole(case):
     return len(sys.argv) == 1 and not any(is_left_out(getattr(case, name)) for name in unittest.TestLoader().getTestCaseNames(case))
 
 
+def most_tests(each_commit):
+    """How many of its tests a script runs; None: all."""
+    wanted = os.environ.get("DSBUILD_MOST_TESTS")
+    limits = [int(limit) for limit in (each_commit, wanted) if limit]
+    return None if wanted == "0" else min(limits, default=None)
+
+
 def main(each_commit=None):
     """Runs the calling script's tests: all, or so many of them on each commit."""
     dsbuild_program()
     print(f"seed={SEED}", flush=True)
-    limits = [int(limit) for limit in (each_commit, os.environ.get("DSBUILD_MOST_TESTS")) if limit]
-    if limits:
-        sample_tests(min(limits))
+    most = most_tests(each_commit)
+    if most:
+        sample_tests(most)
     program = unittest.main(module="__main__", exit=False,
                             testRunner=unittest.TextTestRunner(verbosity=2, resultclass=TimedResult))
     print(f"slow: {program.result.slow() or 'none'}", flush=True)
