@@ -249,10 +249,6 @@ __global__ void transpose_tiles(const Work work, uint8_t* __restrict__ transpose
   work.finish(bounds);
 }
 
-bool begins_at(const void* pointer, uintptr_t bytes) {
-  return reinterpret_cast<uintptr_t>(pointer) % bytes == 0;
-}
-
 template <class Work>
 cudaError_t launch_tiles(const Work& work, uint8_t* transposed, int64_t rows, int64_t columns,
                          bool packs_aligned, cudaStream_t stream) {
@@ -260,7 +256,7 @@ cudaError_t launch_tiles(const Work& work, uint8_t* transposed, int64_t rows, in
   const int64_t blocks = across * ceil_div(rows, k_tile);
   if (blocks > 0x7fffffff) return cudaErrorInvalidConfiguration;
   const TileShape shape{rows, columns, across, packs_aligned && columns % k_width == 0,
-                        begins_at(transposed, k_word) && rows % k_word == 0};
+                        aligned_to(transposed, k_word) && rows % k_word == 0};
   transpose_tiles<<<static_cast<unsigned>(blocks), k_threads, 0, stream>>>(work, transposed, shape);
   return cudaGetLastError();
 }
@@ -270,8 +266,8 @@ template <class Format, class T>
 cudaError_t quantize_typed(const Fp8Values& from, const Fp8Codes& to, cudaStream_t stream) {
   const T* values = static_cast<const T*>(from.values);
   const int64_t elements = from.rows * from.columns;
-  const bool values_aligned = begins_at(values, sizeof(uint4));
-  const bool aligned = values_aligned && begins_at(to.codes, k_width);
+  const bool values_aligned = aligned_to(values, sizeof(uint4));
+  const bool aligned = values_aligned && aligned_to(to.codes, k_width);
   const int maxima = to.maxima == nullptr ? 0 : maxima_of(elements);
   if (maxima > 0) {
     find_maxima<T><<<maxima, k_threads, 0, stream>>>(values, elements, to.maxima, values_aligned);
@@ -319,7 +315,7 @@ cudaError_t launch_fp8_scale_update(const Fp8History& history, cudaStream_t stre
 cudaError_t launch_fp8_transpose(const uint8_t* codes, uint8_t* transposed, int64_t rows, int64_t columns,
                                  cudaStream_t stream) {
   if (rows * columns == 0) return cudaSuccess;
-  return launch_tiles(Transposing{codes}, transposed, rows, columns, begins_at(codes, k_width), stream);
+  return launch_tiles(Transposing{codes}, transposed, rows, columns, aligned_to(codes, k_width), stream);
 }
 
 }  // namespace dsbuild::ops

@@ -2,11 +2,14 @@
 // than 12.1, these functions do nothing, and each block's rank is 0.
 //
 // Thread block clusters are blocks that run at once and reach each other's shared memory (PTX ISA: mapa,
-// st.async, mbarrier). A kernel may let the next one of its stream be launched while it
-// still runs; that one waits by itself for what it reads (PTX ISA: griddepcontrol).
+// st.async, mbarrier). A kernel may let the next one of its stream be launched while it still runs; that one
+// waits by itself for what it reads (PTX ISA: griddepcontrol).
 #pragma once
 
 #include "async_copy.cuh"
+
+// Of the code that is compiled now.
+#define DSBUILD_HAS_CLUSTERS (__CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010)
 
 namespace dsbuild::ops {
 
@@ -14,7 +17,7 @@ constexpr int k_most_cluster = 8;  // blocks of a cluster, on every GPU that has
 
 __device__ inline int rank_in_cluster() {
   unsigned rank = 0;
-#if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
+#if DSBUILD_HAS_CLUSTERS
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
 #endif
   return static_cast<int>(rank);
@@ -22,7 +25,7 @@ __device__ inline int rank_in_cluster() {
 
 // Until all threads of the cluster are here, and their blocks' ByteCounts are seen.
 __device__ inline void meet_in_cluster() {
-#if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
+#if DSBUILD_HAS_CLUSTERS
   asm volatile(
       "fence.mbarrier_init.release.cluster;\n"
       "barrier.cluster.arrive.relaxed.aligned;\n"
@@ -38,13 +41,13 @@ class ByteCount {
  public:
   // By one thread, before meet_in_cluster.
   __device__ void begin() {
-#if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
+#if DSBUILD_HAS_CLUSTERS
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(this)) : "memory");
 #endif
   }
   // By one thread in each phase. Bytes may arrive before.
   __device__ void expect(int bytes) {
-#if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
+#if DSBUILD_HAS_CLUSTERS
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(this)),
                  "r"(bytes)
                  : "memory");
@@ -54,7 +57,7 @@ class ByteCount {
   // instruction tells only neighbouring phases apart. Its scope is the block: the bytes lie in the block's
   // own shared memory, of which no cache has a copy. The cluster's scope would empty the first-level cache.
   __device__ void wait(unsigned phase) const {
-#if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
+#if DSBUILD_HAS_CLUSTERS
     unsigned is_over = 0;
     while (is_over == 0) {
       asm volatile(
@@ -76,7 +79,7 @@ class ByteCount {
 
 // Sends a value to where `own` lies in the block with this rank; its `count` there counts the bytes.
 __device__ inline void send_to_block(int rank, float* own, float value, ByteCount* count) {
-#if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
+#if DSBUILD_HAS_CLUSTERS
   asm volatile(
       "{\n"
       ".reg .u32 there, counter;\n"
@@ -90,14 +93,14 @@ __device__ inline void send_to_block(int rank, float* own, float value, ByteCoun
 }
 
 __device__ inline void let_next_kernel_start() {
-#if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
+#if DSBUILD_HAS_CLUSTERS
   asm volatile("griddepcontrol.launch_dependents;");
 #endif
 }
 
 // Until the kernel before has ended, and what it has stored is seen.
 __device__ inline void wait_for_kernel_before() {
-#if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
+#if DSBUILD_HAS_CLUSTERS
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }

@@ -65,8 +65,8 @@ __global__ void __launch_bounds__(most_stream_threads(packs* k_pack_width<T>))
     norm_backward_stream_kernel(const NormBackward a, const RowLayout layout, int stages, float one_item) {
   constexpr int width = k_pack_width<T>;
   constexpr int parameters = k_parameters<centred>;
-  constexpr bool is_kept =
-      packs * width == k_few_elements;  // the terms stay in registers for the second look
+  // Few terms stay in registers for the second look.
+  constexpr bool is_kept = packs * width == k_few_elements;
   extern __shared__ uint4 staged_rows[];
   let_next_kernel_start();
   const RowPlace place(layout);

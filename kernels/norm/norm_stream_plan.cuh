@@ -7,11 +7,10 @@
 
 namespace dsbuild::ops {
 
-constexpr int k_stream_arrays = 2;       // of which rows are read: input and gradient
-constexpr int k_most_stages = 4;         // rows of a thread in shared memory
-constexpr int k_reserved_shared = 1024;  // bytes of each block that CUDA keeps for itself
-constexpr int k_other_shared =
-    6 * 1024;  // bytes that a block takes besides its rows, at most, with the reserved ones
+constexpr int k_stream_arrays = 2;           // of which rows are read: input and gradient
+constexpr int k_most_stages = 4;             // rows of a thread in shared memory
+constexpr int k_reserved_shared = 1024;      // bytes of each block that CUDA keeps for itself
+constexpr int k_other_shared = 6 * 1024;     // bytes that a block takes besides its rows, with these, at most
 constexpr int k_most_block = 1024;           // threads
 constexpr int k_most_barriers = 16;          // of a block; the first one is of all its threads
 constexpr int k_default_shared = 48 * 1024;  // bytes that every block may take
@@ -42,6 +41,17 @@ inline int device_attribute(cudaDeviceAttr attribute) {
   return value;
 }
 
+// Blocks of a few warps are small enough.
+inline bool can_be_halved(const RowLayout& layout) {
+  return layout.rows_of_block > 1 && layout.block_threads > 4 * k_warp;
+}
+
+inline RowLayout halved(RowLayout layout) {
+  layout.rows_of_block /= 2;
+  layout.block_threads = layout.rows_of_block * layout.threads;
+  return layout;
+}
+
 // A row's threads are lanes of one warp, or whole warps. Few large blocks leave few sums to add up; where
 // there are few rows, smaller ones use more of the GPU.
 inline RowLayout stream_layout(int packs, int64_t least_threads, int most_threads, int64_t rows) {
@@ -51,10 +61,9 @@ inline RowLayout stream_layout(int packs, int64_t least_threads, int most_thread
   if (!on_lanes)
     layout.rows_of_block = std::max(1, std::min(k_most_barriers - 1, most_threads / layout.threads));
   const int processors = device_attribute(cudaDevAttrMultiProcessorCount);
-  while (layout.rows_of_block * layout.threads > 4 * k_warp && layout.rows_of_block > 1 &&
-         rows < int64_t{layout.rows_of_block} * processors)
-    layout.rows_of_block /= 2;
   layout.block_threads = layout.rows_of_block * layout.threads;
+  while (can_be_halved(layout) && rows < int64_t{layout.rows_of_block} * processors)
+    layout = halved(layout);
   return layout;
 }
 
@@ -84,9 +93,8 @@ inline StreamPlan stream_plan(const NormShape& shape, int width, int elements, i
   RowLayout layout = cluster > 1 ? layout_on_block(packs, least_threads)
                                  : stream_layout(packs, least_threads, most_threads, shape.rows);
   StreamPlan plan = staged_plan(layout, most_threads, cluster);
-  while (plan.layout.packs == 0 && layout.rows_of_block > 1 && layout.block_threads > 4 * k_warp) {
-    layout.rows_of_block /= 2;
-    layout.block_threads = layout.rows_of_block * layout.threads;
+  while (plan.layout.packs == 0 && can_be_halved(layout)) {
+    layout = halved(layout);
     plan = staged_plan(layout, most_threads, cluster);
   }
   return plan;

@@ -61,20 +61,19 @@ def inputs_of(norm, rows, hidden, dtype):
 class Passes:
     """Of torch's function: the forward pass; that pass for training, which saves what a backward pass needs; the backward pass."""
 
-    def __init__(self, function, inputs):
-        given = [t for t in (inputs.x, inputs.weight, inputs.bias) if t is not None]
+    def __init__(self, function, given, grad_out):
         leaves = [t.detach().requires_grad_() for t in given]
         out = function(*leaves)
         self.forward = lambda: function(*given)
         self.training = lambda: function(*leaves)
-        self.backward = lambda: torch.autograd.grad(out, leaves, inputs.grad_out, retain_graph=True)
+        self.backward = lambda: torch.autograd.grad(out, leaves, grad_out, retain_graph=True)
 
 
 def peers_of(norm, inputs, hidden):
     """The passes by name."""
     torch._dynamo.reset()  # it compiles one function for a few shapes only
     given = [t for t in (inputs.x, inputs.weight, inputs.bias) if t is not None]
-    return {name: Passes(function, inputs) for name, function in functions_of(torch_norm(norm, hidden), *given)}
+    return {name: Passes(function, given, inputs.grad_out) for name, function in functions_of(torch_norm(norm, hidden), *given)}
 
 
 def passes_of(part, peers):

@@ -121,13 +121,16 @@ class Measurement:
         for line in self._process.stdout:
             if line.strip() == READY:
                 return
-        sys.exit(f"measuring on {self.threads} threads ended with exit code {self._process.wait()}")
+        self._give_up()
 
     def rows(self):
         output, _ = self._process.communicate("go\n")
         if self._process.returncode != 0:
-            sys.exit(f"measuring on {self.threads} threads ended with exit code {self._process.returncode}")
+            self._give_up()
         return json.loads(output.splitlines()[-1])
+
+    def _give_up(self):
+        sys.exit(f"measuring on {self.threads} threads ended with exit code {self._process.wait()}")
 
 
 def main():
