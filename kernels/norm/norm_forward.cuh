@@ -13,6 +13,14 @@ constexpr LayoutLimits k_memory_limits{256, 1024};
 constexpr int most_row_threads(int packs) {
   return 128 * packs;
 }
+// Of all its blocks on a multiprocessor, at least: with more, registers would not be enough for the packs.
+constexpr int resident_row_threads(int packs) {
+#if __CUDA_ARCH__ == 750
+  return 1024;  // it has no more
+#else
+  return packs == 2 ? 1536 : 1024;
+#endif
+}
 
 // Packs 0: such rows are too long.
 inline RowLayout register_layout(const NormShape& shape, int width) {
@@ -70,11 +78,16 @@ template <bool centred, class T, int packs, class PackAt, class Merged>
 __device__ Moments moments_of(float first, float one_item, const Columns& columns, const PackAt& pack_at,
                               Merged& merged) {
   if constexpr (centred) {
-    const Moments found = moments_beside<T, packs>(first, one_item, columns, pack_at, merged);
-    const float rest = found.mean - first;
-    const bool is_far = rest * rest > k_far * found.variance;
-    if (!__any_sync(k_all_lanes, is_far)) return found;  // of a block's row all threads say the same
-    return moments_beside<T, packs>(found.mean, one_item, columns, pack_at, merged);
+    Moments found{first, 0};
+#pragma unroll 1
+    for (bool is_last = false;; is_last = true) {
+      const float shift = found.mean;
+      found = moments_beside<T, packs>(shift, one_item, columns, pack_at, merged);
+      const float rest = found.mean - shift;
+      const bool is_far = rest * rest > k_far * found.variance;
+      // Of a block's row all threads go the same way.
+      if (is_last || !__any_sync(k_all_lanes, is_far)) return found;
+    }
   } else {
     auto squares = Sums<1>::none();
     for_each_item<T, packs>(columns, pack_at, [&](float item) { squares.of[0] += item * item; });
@@ -91,28 +104,74 @@ __device__ Pack<float, width> beside(const Pack<float, width>& x, float mean) {
   return values;
 }
 
+// Weight and bias where both are of the input's type, as they mostly are; rms_norm has no bias. Without a
+// test for each pack, loads of several packs are on their way at once. Few packs are loaded with the row.
+template <bool centred, class T, int packs>
+class PlainParameters {
+  static constexpr bool is_kept = packs <= 4;
+  using Values = Pack<float, k_pack_width<T>>;
+
+ public:
+  __device__ PlainParameters(const NormForward& a, const Columns& columns)
+      : weight_(static_cast<const T*>(a.weight.data)),
+        bias_(static_cast<const T*>(a.bias.data)),
+        columns_(columns),
+        are_there_(is_of_type<T>(a.weight) && (!centred || is_of_type<T>(a.bias))) {
+    if (!is_kept || !are_there_) return;
+    weight_words_.load(weight_, columns);
+    if constexpr (centred) bias_words_.load(bias_, columns);
+  }
+  __device__ bool are_there() const { return are_there_; }
+  __device__ Values weight(int p) const { return pack_of(weight_words_, weight_, p); }
+  __device__ Values bias(int p) const {
+    if constexpr (!centred) return {};
+    return pack_of(bias_words_, bias_, p);
+  }
+
+ private:
+  using Words = RowWords<T, is_kept ? packs : 1>;
+
+  __device__ Values pack_of(const Words& words, const T* items, int p) const {
+    if constexpr (is_kept) return words.pack(p);
+    return floats_of_words<T>(load_words(items, columns_, p));
+  }
+
+  const T *weight_, *bias_;
+  Columns columns_;
+  bool are_there_;
+  Words weight_words_, bias_words_;
+};
+
 // For rows that a block has.
 template <bool centred, class T, int packs>
-__global__ void __launch_bounds__(most_row_threads(packs))
+__global__ void __launch_bounds__(most_row_threads(packs),
+                                  resident_row_threads(packs) / most_row_threads(packs))
     norm_forward_block_kernel(const NormForward a, const RowLayout layout, float one_item) {
   const int64_t row = blockIdx.x;
-  const Columns columns = own_columns<packs>(layout, RowPlace(layout), a.shape.hidden);
+  const Columns columns{a.shape.hidden, static_cast<int>(threadIdx.x), layout.threads, true};
   const T* const input = static_cast<const T*>(a.input) + row * a.shape.hidden;
   T* const out = static_cast<T*>(a.out) + row * a.shape.hidden;
   RowWords<T, packs> words;
   words.load(input, columns);
   const float first = centred ? to_float(*input) : 0;
-  const ParameterWords<T, packs> weight(a.weight, columns, 1);
-  const ParameterWords<T, packs> bias(a.bias, columns, 0);
+  const PlainParameters<centred, T, packs> plain(a, columns);
   int turn = 0;
   auto merged = [&](const auto& sums) { return merged_in_block(sums, turn++); };
   const Moments moments =
       moments_of<centred, T, packs>(first, one_item, columns, [&](int p) { return words.pack(p); }, merged);
   const float rstd = rsqrtf(moments.variance + a.eps);
+  const auto store = [&](const auto& weight_at, const auto& bias_at) {
 #pragma unroll
-  for (int p = 0; p < packs; ++p) {
-    store_columns(out, columns, p,
-                  scaled<centred>(beside(words.pack(p), moments.mean), rstd, weight.pack(p), bias.pack(p)));
+    for (int p = 0; p < packs; ++p) {
+      store_columns(out, columns, p,
+                    scaled<centred>(beside(words.pack(p), moments.mean), rstd, weight_at(p), bias_at(p)));
+    }
+  };
+  if (plain.are_there()) {
+    store([&](int p) { return plain.weight(p); }, [&](int p) { return plain.bias(p); });
+  } else {
+    store([&](int p) { return load_parameter<T>(a.weight, columns, p, 1); },
+          [&](int p) { return load_parameter<T>(a.bias, columns, p, 0); });
   }
   if (columns.thread == 0) store_statistics<centred>(a, row, moments.mean, rstd);
 }

@@ -30,6 +30,26 @@ __device__ void store_statistics(const NormForward& a, int64_t row, float mean, 
   if constexpr (centred) a.mean[row] = mean;
 }
 
+// A parameter's elements for a thread's columns: from registers where they are of the input's type.
+template <class T, int packs>
+class ParameterWords {
+ public:
+  __device__ ParameterWords(const NormParameter& parameter, const Columns& columns, float absent)
+      : parameter_(parameter), columns_(columns), absent_(absent), has_words_(is_of_type<T>(parameter)) {
+    if (has_words_) words_.load(static_cast<const T*>(parameter.data), columns);
+  }
+  __device__ Pack<float, k_pack_width<T>> pack(int p) const {
+    return has_words_ ? words_.pack(p) : load_parameter<T>(parameter_, columns_, p, absent_);
+  }
+
+ private:
+  NormParameter parameter_;
+  Columns columns_;
+  float absent_;
+  bool has_words_;
+  RowWords<T, packs> words_;
+};
+
 // Some rows of a warp's lanes, as floats.
 template <class T, int packs, int rows>
 struct LaneRows {

@@ -104,6 +104,19 @@ __device__ void store_columns(T* row, const Columns& columns, int pack, const Pa
   }
 }
 
+// Is the parameter there, and of the input's type T?
+template <class T>
+__device__ bool is_of_type(const NormParameter& parameter) {
+  return parameter.data != nullptr && parameter.float32 == (sizeof(T) == sizeof(float));
+}
+
+// Of aligned columns. Zeros where there is none.
+template <class T>
+__device__ uint4 load_words(const T* row, const Columns& columns, int pack, bool exists = true) {
+  const int begin = columns.begin<k_pack_width<T>>(pack);
+  return exists && begin < columns.hidden ? __ldg(reinterpret_cast<const uint4*>(row + begin)) : uint4{};
+}
+
 // Of the input's type T or float32; `absent` everywhere where there is none.
 template <class T>
 __device__ Pack<float, k_pack_width<T>> load_parameter(const NormParameter& parameter, const Columns& columns,
@@ -119,10 +132,7 @@ __device__ Pack<float, k_pack_width<T>> load_parameter(const NormParameter& para
   if (parameter.float32) return load_columns<width>(static_cast<const float*>(parameter.data), columns, pack);
   const T* const items = static_cast<const T*>(parameter.data);
   if (!columns.aligned) return floats_of(load_columns<width>(items, columns, pack));
-  const int begin = columns.begin<width>(pack);
-  const uint4 none{};
-  return floats_of_words<T>(begin < columns.hidden ? __ldg(reinterpret_cast<const uint4*>(items + begin))
-                                                   : none);
+  return floats_of_words<T>(load_words(items, columns, pack));
 }
 
 // A thread's part of an aligned row, in whole registers: compilers would give each item of 16 bits one of its
@@ -132,11 +142,8 @@ class RowWords {
  public:
   __device__ void load(const T* row, const Columns& columns, bool exists = true) {
 #pragma unroll
-    for (int p = 0; p < packs; ++p) {
-      const int begin = columns.begin<k_pack_width<T>>(p);
-      words_[p] =
-          exists && begin < columns.hidden ? __ldg(reinterpret_cast<const uint4*>(row + begin)) : uint4{};
-    }
+    for (int p = 0; p < packs; ++p)
+      words_[p] = load_words(row, columns, p, exists);
   }
   __device__ Pack<float, k_pack_width<T>> pack(int p) const {
     uint4 words = words_[p];
@@ -146,34 +153,6 @@ class RowWords {
 
  private:
   uint4 words_[packs];
-};
-
-// A parameter's elements for a thread's columns, from registers where they are few and of the input's type.
-template <class T, int packs>
-class ParameterWords {
-  static constexpr bool is_kept = packs <= 2;
-
- public:
-  __device__ ParameterWords(const NormParameter& parameter, const Columns& columns, float absent)
-      : parameter_(parameter), columns_(columns), absent_(absent) {
-    has_words_ = is_kept && parameter.data != nullptr && parameter.float32 == (sizeof(T) == sizeof(float));
-    if constexpr (is_kept) {
-      if (has_words_) words_.load(static_cast<const T*>(parameter.data), columns);
-    }
-  }
-  __device__ Pack<float, k_pack_width<T>> pack(int p) const {
-    if constexpr (is_kept) {
-      if (has_words_) return words_.pack(p);
-    }
-    return load_parameter<T>(parameter_, columns_, p, absent_);
-  }
-
- private:
-  NormParameter parameter_;
-  Columns columns_;
-  float absent_;
-  bool has_words_;
-  RowWords<T, is_kept ? packs : 1> words_;
 };
 
 // Calls `visit` with the number of each pack of the thread and the column it begins at.
