@@ -187,8 +187,8 @@ Result<ElfHeaders> read_elf_headers(ByteRange file, const std::string& name) {
                             .link = row.link,
                             .info = row.info,
                             .address = row.address,
-                            .offset = row.offset,
                             .size = row.size,
+                            .offset = is_stored ? row.offset : 0,
                             .stored_size = is_stored ? row.size : 0});
   }
   return elf;

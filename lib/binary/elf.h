@@ -22,12 +22,12 @@ struct ElfKind {
 struct ElfSectionHeader {
   std::string_view name;
   uint32_t type = 0;
-  uint32_t link = 0;         // a string table's index, for symbols and the dynamic section
-  uint32_t info = 0;         // what it means depends on the type
-  uint64_t address = 0;      // in memory, of what is linked
-  uint64_t offset = 0;       // in the file
-  uint64_t size = 0;         // of the section in memory
-  uint64_t stored_size = 0;  // in the file: 0 for a section without bytes there
+  uint32_t link = 0;     // a string table's index, for symbols and the dynamic section
+  uint32_t info = 0;     // what it means depends on the type
+  uint64_t address = 0;  // in memory, of what is linked
+  uint64_t size = 0;     // of the section in memory
+  // Where its bytes are in the file, always within it. Both are 0 for a section that has none there.
+  uint64_t offset = 0, stored_size = 0;
 };
 
 // What the headers alone say.

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "binary/elf.h"
 #include "binary/kernels.h"
 #include "support/offload_bytes.h"
 
@@ -102,6 +103,19 @@ TEST_CASE("A zebin says in its notes for what it is") {
   CHECK(images(zebin({{6, u32(99u << 22)}})) == unknown("code for Intel's 99.0.0"));
   CHECK(images(zebin({})) == damage("a device binary does not say for what it is"));
   CHECK(images(zebin({}).replace(64 + 32, 0, "")) == damage("a device binary does not say for what it is"));
+}
+
+TEST_CASE("Notes without bytes in the file are none, also where their offset lies outside") {
+  constexpr size_t k_row = 64, k_of_notes = 2;  // of the section headers, which end the file
+  std::string file = zebin({{1, u32(0x12)}});
+  const size_t row = file.size() - (4 - k_of_notes) * k_row;
+  REQUIRE(file.substr(row + 4, 4) == u32(7));  // SHT_NOTE
+  file.replace(row + 4, 4, u32(8));            // SHT_NOBITS
+  for (const uint64_t offset : {uint64_t{64}, uint64_t{1} << 40, ~uint64_t{0}}) {
+    file.replace(row + 24, 8, u64(offset));
+    CHECK(images(file) == damage("a device binary does not say for what it is"));
+    CHECK(*elf_size(MemoryBytes(as_bytes_of(file)), "x") == file.size());
+  }
 }
 
 TEST_CASE("SPIR-V inside of a device binary is counted once") {
