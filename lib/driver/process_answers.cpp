@@ -162,9 +162,11 @@ bool programs_say_the_same(const ProcessAnswers& answers, const System& system, 
   }
   std::vector<std::future<bool>> same;
   for (const auto& [command, digest] : questions)
-    same.push_back(std::async(std::launch::async, [&system, &asking_folder, &command, digest] {
-      return digest_of(system.processes.run(command), asking_folder, system.files) == *digest;
-    }));
+    // With names of their own: clang before 16 takes no part of a pair into a lambda.
+    same.push_back(
+        std::async(std::launch::async, [&system, &asking_folder, &asked = command, expected = digest] {
+          return digest_of(system.processes.run(asked), asking_folder, system.files) == *expected;
+        }));
   bool all = true;
   for (std::future<bool>& each : same)
     all = each.get() && all;

@@ -221,10 +221,11 @@ void CurlClient::begin(HttpTransfer& transfer) {
 
 void CurlClient::begin_due() {
   const SteadyTime now = steady_clock::now();
-  const auto due =
-      std::ranges::partition(delayed_, [&](const auto* transfer) { return transfer->due() > now; });
-  const std::vector<HttpTransfer*> ready(due.begin(), due.end());
-  delayed_.erase(due.begin(), due.end());
+  const auto waits = [&](const HttpTransfer* transfer) { return transfer->due() > now; };
+  // Not std::ranges::partition, whose result clang 14 cannot take from gcc 12's library.
+  const auto due = std::partition(delayed_.begin(), delayed_.end(), waits);
+  const std::vector<HttpTransfer*> ready(due, delayed_.end());
+  delayed_.erase(due, delayed_.end());
   for (HttpTransfer* transfer : ready)
     begin(*transfer);
 }

@@ -39,8 +39,8 @@ Features features_of(std::string_view bytes) {
     if ((hash & k_sampled) == 0) features.push_back(hash);
   }
   std::ranges::sort(features);
-  const auto again = std::ranges::unique(features);
-  features.erase(again.begin(), again.end());
+  // Not std::ranges::unique, whose result clang 14 cannot take from gcc 12's library.
+  features.erase(std::unique(features.begin(), features.end()), features.end());
   return features;
 }
 

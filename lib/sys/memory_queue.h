@@ -3,6 +3,7 @@
 // be all that there is to do.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>

@@ -1,9 +1,10 @@
-// Which part of a sweep each commit tries: others each time, by a seed that DSBUILD_SEED repeats. The deep
-// tier tries all.
+// The seed of all that is random in a test, and which part of a sweep each commit tries: others each time.
+// The deep tier tries all.
 #pragma once
 
 #include <algorithm>
 #include <cstdlib>
+#include <iostream>
 #include <random>
 #include <string_view>
 #include <vector>
@@ -15,10 +16,14 @@ inline bool is_deep_tier() {
   return tier != nullptr && std::string_view(tier) == "deep";
 }
 
+// One for each run, which DSBUILD_SEED repeats. Printed at once: a sanitizer may end the test at any line.
 inline unsigned sample_seed() {
   static const unsigned value = [] {
     const char* given = std::getenv("DSBUILD_SEED");
-    return given ? static_cast<unsigned>(std::strtoul(given, nullptr, 10)) : std::random_device{}() % 100'000;
+    const unsigned seed =
+        given ? static_cast<unsigned>(std::strtoul(given, nullptr, 10)) : std::random_device{}() % 100'000;
+    std::cerr << "DSBUILD_SEED=" << seed << std::endl;
+    return seed;
   }();
   return value;
 }

@@ -1,14 +1,13 @@
-// Rules that hold for every list: 1,000 random ones each. CATCH's --rng-seed gives the seed; the printed
-// one repeats a failure.
+// Rules that hold for every list: 1,000 random ones each.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <iostream>
 #include <random>
 
 #include "arch/amd.h"
 #include "arch/intel.h"
 #include "arch/nvidia.h"
 #include "base/text.h"
+#include "support/sample.h"
 
 using namespace dsbuild;
 
@@ -32,12 +31,6 @@ class Random {
  private:
   std::mt19937 engine_;
 };
-
-unsigned printed_seed(const std::string& test) {
-  const unsigned seed = Catch::rngSeed() != 0 ? Catch::rngSeed() : std::random_device()();
-  std::cout << test << ": --rng-seed " << seed << "\n";
-  return seed;
-}
 
 // Every target that the grammar knows.
 std::vector<Target> known_targets() {
@@ -100,7 +93,7 @@ std::string random_list(const ArchSet& set, Random& random) {
 }  // namespace
 
 TEST_CASE("Order, duplicates and spelling never change the parsed set") {
-  Random random(printed_seed("arch spelling"));
+  Random random(sample_seed());
   for (int round = 0; round < k_rounds; ++round) {
     const ArchSet set = random_set(random);
     const std::string list = random_list(set, random);
@@ -113,7 +106,7 @@ TEST_CASE("Order, duplicates and spelling never change the parsed set") {
 }
 
 TEST_CASE("Every printed form of a set is accepted and means the same set") {
-  Random random(printed_seed("arch printing"));
+  Random random(sample_seed());
   for (int round = 0; round < k_rounds; ++round) {
     const ArchSet set = random_set(random);
     for (const std::string& text : {arch_list(set), arch_text(set), target_names(set)}) {
@@ -127,7 +120,7 @@ TEST_CASE("Every printed form of a set is accepted and means the same set") {
 
 TEST_CASE(
     "Lists of all vendors are read in any order and case, split by vendor, and printed as the same set") {
-  Random random(printed_seed("arch vendors"));
+  Random random(sample_seed());
   std::vector<Target> known = known_targets();
   for (const ArchSet& more : {targets_of_clang(22), intel().known_gpus(), ArchSet{spir64()}})
     known.insert(known.end(), more.begin(), more.end());
@@ -159,7 +152,7 @@ TEST_CASE(
 }
 
 TEST_CASE("Code for AMD's runs as what it names says, whatever else it names") {
-  Random random(printed_seed("amd rules"));
+  Random random(sample_seed());
   const ArchSet all = targets_of_clang(22);
   const std::vector<Target> known(all.begin(), all.end());
   for (int round = 0; round < k_rounds; ++round) {
@@ -173,7 +166,7 @@ TEST_CASE("Code for AMD's runs as what it names says, whatever else it names") {
 }
 
 TEST_CASE("Random bytes are read or refused with a message, never worse") {
-  Random random(printed_seed("arch bytes"));
+  Random random(sample_seed());
   const std::string alphabet = "0123456789..++--__afsmcomputePTXrealvirtualnativeall; ,\xff\x1b";
   size_t refused = 0;
   for (int round = 0; round < k_rounds; ++round) {

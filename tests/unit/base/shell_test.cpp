@@ -1,10 +1,10 @@
 #include <array>
 #include <catch2/catch.hpp>
-#include <cstdio>
 #include <random>
 
 #include "base/args.h"
 #include "base/text.h"
+#include "support/sample.h"
 
 using namespace dsbuild;
 
@@ -33,12 +33,6 @@ std::string with_nuls(const Args& words) {
   for (const std::string& word : words)
     text += word + '\0';
   return text;
-}
-
-unsigned print_seed() {
-  const unsigned seed = std::random_device{}();
-  std::printf("seed=%u\n", seed);
-  return seed;
 }
 
 size_t below(std::mt19937& random, size_t limit) {
@@ -77,7 +71,7 @@ TEST_CASE("A first word with = is quoted, as it would set a variable") {
 }
 
 TEST_CASE("Whatever the bytes, sh reads back the words that were quoted") {
-  std::mt19937 random(print_seed());
+  std::mt19937 random(sample_seed());
   const std::string bytes = all_bytes_but_nul();
   const std::string signs = "a '\"\\$`\n\t*?[]{}~#!&|;<>()=%^-";
   for (int round = 0; round < 100; ++round) {
@@ -92,7 +86,7 @@ TEST_CASE("Whatever the bytes, sh reads back the words that were quoted") {
 }
 
 TEST_CASE("shell_split finds the words that sh finds") {
-  std::mt19937 random(print_seed());
+  std::mt19937 random(sample_seed());
   int compared = 0;
   for (int round = 0; round < 400; ++round) {
     const std::string text = random_text(random, "ab  '\"\\\t\n", 12);

@@ -95,7 +95,6 @@ std::map<std::string, uint64_t> sizes_said_by_readelf(const std::string& text) {
 }  // namespace
 
 TEST_CASE("What kernels take is what cuobjdump says, however nvcc stored them", "[nvcc]") {
-  INFO("DSBUILD_SEED=" << sample_seed());
   const std::string cuobjdump = real_cuobjdump();
   for (const Nvcc& nvcc : nvccs()) {
     if (cuobjdump.empty()) return;

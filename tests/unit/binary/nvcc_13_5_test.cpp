@@ -92,7 +92,6 @@ CodeList without_compression(CodeList list) {
 TEST_CASE("Files of nvcc 13.5 with and without --concat hold the images that cuobjdump 13.5 says", "[nvcc]") {
   const Tools tools;
   if (!tools.are_there()) return;
-  INFO("DSBUILD_SEED=" << sample_seed());
   const Workshop workshop(tools);
   const CodeList asked = {"elf sm_100f", "elf sm_103a", "elf sm_120", "elf sm_75", "elf sm_80",
                           "elf sm_90a",  "ptx sm_103a", "ptx sm_80",  "ptx sm_90a"};

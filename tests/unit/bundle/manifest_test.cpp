@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
-#include <iostream>
 #include <random>
 
 #include "bundle/manifest.h"
+#include "support/sample.h"
 
 using namespace dsbuild;
 
@@ -295,11 +295,9 @@ TEST_CASE("A documented manifest reads back as the value it shows") {
 }
 
 TEST_CASE("Whatever a manifest holds, it reads back as it was written") {
-  const unsigned seed = std::random_device{}();
-  std::cout << "manifest_test seed=" << seed << "\n";
-  Random random(seed);
+  Random random(sample_seed());
   for (int i = 0; i < 500; ++i) {
-    INFO("seed " << seed << ", manifest " << i);
+    INFO("manifest " << i);
     const Manifest manifest = random.manifest();
     const auto back = parse_manifest(render_manifest(manifest), "m");
     REQUIRE(back);

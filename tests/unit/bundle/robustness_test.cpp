@@ -1,6 +1,5 @@
 // Damaged files: no crash, no endless loop, whatever the bytes (under the sanitizers of the test preset).
 #include <catch2/catch.hpp>
-#include <iostream>
 #include <random>
 
 #include "binary/elf.h"
@@ -43,7 +42,6 @@ TEST_CASE("A file cut off at any length is read or refused") {
 
 TEST_CASE("A file with any one bit flipped is read or refused", "[sweep]") {
   const size_t step = is_deep_tier() ? 1 : 5;
-  INFO("DSBUILD_SEED=" << sample_seed());
   for (const std::string& sample : files_of_all_kinds()) {
     for (size_t bit = sample_seed() % step; bit < sample.size() * 8; bit += step) {
       std::string damaged = sample;
@@ -54,7 +52,6 @@ TEST_CASE("A file with any one bit flipped is read or refused", "[sweep]") {
 }
 
 TEST_CASE("A file with an extreme number at any place is read or refused", "[sweep]") {
-  INFO("DSBUILD_SEED=" << sample_seed());
   for (const std::string& sample : files_of_all_kinds()) {
     const std::vector<uint64_t> extremes = {0,
                                             1,
@@ -76,9 +73,7 @@ TEST_CASE("A file with an extreme number at any place is read or refused", "[swe
 }
 
 TEST_CASE("Files of damaged pieces are read or refused") {
-  const unsigned seed = std::random_device{}();
-  std::cout << "robustness_test seed=" << seed << "\n";
-  std::mt19937 engine(seed);
+  std::mt19937 engine(sample_seed());
   const auto below = [&](size_t bound) {
     return std::uniform_int_distribution<size_t>(0, bound - 1)(engine);
   };

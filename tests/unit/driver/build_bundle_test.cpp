@@ -241,7 +241,6 @@ TEST_CASE("A build that is cancelled at any start of a program publishes nothing
           "[sweep]") {
   const int step = is_deep_tier() ? 1 : 2;
   int at = 1 + static_cast<int>(sample_seed()) % step;
-  INFO("DSBUILD_SEED=" << sample_seed());
   int reached = 0;
   for (bool was_reached = true; was_reached; at += step) {
     BuildWorld world;

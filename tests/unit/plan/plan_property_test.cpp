@@ -1,22 +1,13 @@
-// Properties that must hold for any pack: made-up ops with random filters, random requests. The seed is
-// printed; DSBUILD_SEED replays it.
+// Properties that must hold for any pack: made-up ops with random filters, random requests.
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <random>
 
 #include "plan_world.h"
+#include "support/sample.h"
 
 using namespace dsbuild;
 
 namespace {
-
-unsigned seed() {
-  static const unsigned value = [] {
-    const char* given = std::getenv("DSBUILD_SEED");
-    return given ? static_cast<unsigned>(std::atoi(given)) : std::random_device{}();
-  }();
-  return value;
-}
 
 const std::vector<std::string> k_archs = {"7.0", "7.5",  "8.0",     "8.6",    "8.9",
                                           "9.0", "9.0a", "8.0+PTX", "9.0+PTX"};
@@ -50,8 +41,7 @@ PlanWorld random_world(std::mt19937& random) {
 
 TEST_CASE(
     "sharing all or one arch of the intersection gives the same set per op, all with the fewest extras") {
-  INFO("seed=" << seed());
-  std::mt19937 random(seed());
+  std::mt19937 random(sample_seed());
   for (int round = 0; round < 500; ++round) {
     PlanWorld world = random_world(random);
     const auto plan = world.plan(join(random_archs(random), ";"));
@@ -70,8 +60,7 @@ TEST_CASE(
 }
 
 TEST_CASE("an op's expanded commands do not depend on which other ops are selected") {
-  INFO("seed=" << seed());
-  std::mt19937 random(seed());
+  std::mt19937 random(sample_seed());
   for (int round = 0; round < 200; ++round) {
     PlanWorld world = random_world(random);
     const std::string archs = join(random_archs(random), ";");

@@ -1,9 +1,10 @@
 #include "sys/memory_queue.h"
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <random>
 #include <set>
+
+#include "support/sample.h"
 
 using namespace dsbuild;
 
@@ -13,11 +14,6 @@ constexpr auto k_look = MemoryQueue::Kind::look;
 constexpr auto k_work = MemoryQueue::Kind::work;
 
 using Ids = std::vector<int>;
-
-unsigned seed() {
-  const char* given = std::getenv("DSBUILD_SEED");
-  return given ? static_cast<unsigned>(std::strtoul(given, nullptr, 10)) : std::random_device()();
-}
 
 }  // namespace
 
@@ -139,9 +135,7 @@ TEST_CASE("memory: one who runs is not let in again, and gives nothing back, but
 // Each of many edges looks, then works or finds nothing to do, or is killed wherever it is.
 TEST_CASE(
     "memory: in whatever order edges come and go, never above the bound but alone, and all are served") {
-  const unsigned number = seed();
-  INFO("to repeat: DSBUILD_SEED=" << number);
-  std::mt19937 generator(number);
+  std::mt19937 generator(sample_seed());
   const auto pick = [&](ByteCount most) {
     return std::uniform_int_distribution<ByteCount>(0, most)(generator);
   };
