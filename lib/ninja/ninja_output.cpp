@@ -25,15 +25,21 @@ NinjaOutputParser::NinjaOutputParser(const BuildPlan& plan, std::function<void(c
 }
 
 void NinjaOutputParser::feed(std::string_view bytes) {
+  // A status ends with "erase to end of line", so a start is seen when it happens and not at the next line.
+  constexpr std::string_view k_erase = "\x1b[K";
+  // What pends has no end of a line, but may have the beginning of one: a tool's line may have megabytes.
+  size_t at = pending_.size() - std::min(pending_.size(), k_erase.size() - 1);
   pending_ += bytes;
   size_t begin = 0;
-  for (size_t at = 0; at < pending_.size(); ++at) {
-    // A status ends with "erase to end of line", so a start is seen when it happens and not at the next line.
-    const bool erase = pending_.compare(at, 3, "\x1b[K") == 0;
-    if (!erase && pending_[at] != '\n' && pending_[at] != '\r') continue;
+  while ((at = pending_.find_first_of("\x1b\n\r", at)) != std::string::npos) {
+    const bool erase = pending_.compare(at, k_erase.size(), k_erase) == 0;
+    if (pending_[at] == '\x1b' && !erase) {
+      ++at;
+      continue;
+    }
     line(pending_.substr(begin, at - begin));
-    begin = at + (erase ? 3 : 1);
-    at = begin - 1;
+    begin = at + (erase ? k_erase.size() : 1);
+    at = begin;
   }
   pending_.erase(0, begin);
 }
