@@ -194,6 +194,10 @@ Result<ElfHeaders> read_elf_headers(ByteRange file, const std::string& name) {
   return elf;
 }
 
+ByteRange bytes_of(const ElfSectionHeader& section, ByteRange file) {
+  return *file.part(section.offset, section.stored_size);
+}
+
 Result<uint64_t> elf_size(ByteRange file, const std::string& name) {
   DSBUILD_TRY(elf, read_elf_headers(file, name));
   DSBUILD_TRY(start, file.read(0, k_elf_header_size));

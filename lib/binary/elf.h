@@ -64,6 +64,8 @@ bool is_elf(Bytes file);
 tl::unexpected<Error> bad_elf(const std::string& name, std::string what);
 // Exit 1 `bad_elf` for anything that does not lie inside the file; `io` where it cannot be read.
 Result<ElfHeaders> read_elf_headers(ByteRange file, const std::string& name);
+// Of a section of this file.
+ByteRange bytes_of(const ElfSectionHeader& section, ByteRange file);
 // How many bytes from its beginning belong to it: its headers and its sections. Errors: as above.
 Result<uint64_t> elf_size(ByteRange file, const std::string& name);
 // Views into `file`. Exit 1 `bad_elf` for anything that does not lie inside the file.

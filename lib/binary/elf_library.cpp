@@ -50,10 +50,6 @@ uint32_t gnu_hash(std::string_view name) {
   return hash;
 }
 
-std::optional<ByteRange> bytes_of(const ElfSectionHeader& section, ByteRange file) {
-  return file.part(section.offset, section.stored_size);
-}
-
 const ElfSectionHeader* find_type(const ElfHeaders& elf, uint32_t type) {
   const auto found = std::ranges::find(elf.sections, type, &ElfSectionHeader::type);
   return found == elf.sections.end() ? nullptr : &*found;
@@ -61,7 +57,7 @@ const ElfSectionHeader* find_type(const ElfHeaders& elf, uint32_t type) {
 
 std::optional<ByteRange> bytes_of_type(const ElfHeaders& elf, uint32_t type, ByteRange file) {
   const ElfSectionHeader* section = find_type(elf, type);
-  return section ? bytes_of(*section, file) : std::nullopt;
+  return section ? std::optional(bytes_of(*section, file)) : std::nullopt;
 }
 
 // Of the string table that the section names.

@@ -115,7 +115,7 @@ Result<Containers> read_host_elf(const ElfHeaders& elf, ByteRange file, const st
     if (section.stored_size > unread)
       return fail(Exit::failed, "bad_elf", name, "has sections that overlap", "");
     unread -= section.stored_size;
-    const ByteRange bytes = *file.part(section.offset, section.stored_size);
+    const ByteRange bytes = bytes_of(section, file);
     if (kind == CodeSection::sycl) {
       DSBUILD_TRY(images, read_image_sequence(bytes, name));
       std::ranges::move(images, std::back_inserter(sycl));

@@ -182,12 +182,9 @@ Result<StoredContainer> read_versioned_elf(ByteRange file, std::string_view memb
   DSBUILD_TRY(elf, read_elf_headers(file, name));
   if (!is_intel_elf(elf)) return unknown_image(name, "an image for machine " + std::to_string(elf.machine));
   StoredContainer images;
-  const auto part_of = [&](const ElfSectionHeader& section) {
-    return *file.part(section.offset, section.stored_size);
-  };
   if (elf.machine == k_machine_intel_gpu) {
     const ElfSectionHeader* notes = elf.find(k_notes);
-    DSBUILD_TRY(bytes, notes ? part_of(*notes).read_all() : Result<std::string>());
+    DSBUILD_TRY(bytes, notes ? bytes_of(*notes, file).read_all() : Result<std::string>());
     DSBUILD_TRY(claim, claim_of_notes(as_bytes_of(bytes), name));
     DSBUILD_TRY(target, claimed_target(claim, member, name));
     images.push_back(whole_image(target, file));
@@ -198,13 +195,13 @@ Result<StoredContainer> read_versioned_elf(ByteRange file, std::string_view memb
     if (section.stored_size > rest) return bad_device_code(name, "the images of a file overlap");
     rest -= section.stored_size;
     if (section.type == k_binary_section) {
-      DSBUILD_TRY(claim, claim_of_binary(part_of(section), name));
+      DSBUILD_TRY(claim, claim_of_binary(bytes_of(section, file), name));
       DSBUILD_TRY(target, claimed_target(claim, member, name));
-      images.push_back(whole_image(target, part_of(section)));
+      images.push_back(whole_image(target, bytes_of(section, file)));
     } else {
-      DSBUILD_TRY(all, part_of(section).read_all());
+      DSBUILD_TRY(all, bytes_of(section, file).read_all());
       DSBUILD_TRY(spirv, read_spirv(as_bytes_of(all), name));
-      images.push_back(whole_image(spirv.target, part_of(section)));
+      images.push_back(whole_image(spirv.target, bytes_of(section, file)));
     }
   }
   if (elf.machine == k_machine_intel_gpu) images.front().image.bytes = rest;

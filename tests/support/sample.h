@@ -21,8 +21,8 @@ inline unsigned sample_seed() {
   static const unsigned value = [] {
     const char* given = std::getenv("DSBUILD_SEED");
     const unsigned seed =
-        given ? static_cast<unsigned>(std::strtoul(given, nullptr, 10)) : std::random_device{}() % 100'000;
-    std::cerr << "DSBUILD_SEED=" << seed << std::endl;
+        given ? static_cast<unsigned>(std::strtoul(given, nullptr, 10)) : std::random_device{}();
+    std::cerr << "DSBUILD_SEED=" << seed << "\n";
     return seed;
   }();
   return value;

@@ -240,7 +240,7 @@ TEST_CASE("What is wrong with a request is its first error, and nothing is run f
 TEST_CASE("A build that is cancelled at any start of a program publishes nothing, and the next one heals",
           "[sweep]") {
   const int step = is_deep_tier() ? 1 : 2;
-  int at = 1 + static_cast<int>(sample_seed()) % step;
+  int at = 1 + static_cast<int>(sample_seed() % static_cast<unsigned>(step));
   int reached = 0;
   for (bool was_reached = true; was_reached; at += step) {
     BuildWorld world;
